@@ -53,28 +53,28 @@ BY_NAME = "its name says that it is the checkpoint of a training"
 NON_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
-class Start(NamedTuple):
+class StartEntry(NamedTuple):
     """The first line; the facts are pid, ppid, rank, python, time (seconds since the epoch) and others."""
 
     schema: int
     facts: dict[str, Any]
 
 
-class Rank(NamedTuple):
+class RankEntry(NamedTuple):
     """This process is one of several that compute together, which became known after its start; the last one counts."""
 
     rank: int
     n_ranks: int
 
 
-class Path(NamedTuple):
+class PathEntry(NamedTuple):
     """A way to a site: the calls, outermost frame first, each a file and a line; the site's own frame is left out."""
 
     id: int
     calls: list[tuple[str, int]]
 
 
-class Value(NamedTuple):
+class ValueEntry(NamedTuple):
     """A value at a site; `loops` is [loop, step, loop, step, …], outermost first.
 
     The guest writes this kind, `named` and `step` by hand, for they are the hot ones.
@@ -90,7 +90,7 @@ class Value(NamedTuple):
     label: str | None = None
 
 
-class Named(NamedTuple):
+class NamedEntry(NamedTuple):
     """A value that a managed framework or `deviate.log` reports by name."""
 
     name: str
@@ -100,7 +100,7 @@ class Named(NamedTuple):
     value: float | str
 
 
-class Step(NamedTuple):
+class StepEntry(NamedTuple):
     """The main loop begins its step."""
 
     loop: int
@@ -108,7 +108,7 @@ class Step(NamedTuple):
     seconds: float
 
 
-class Seed(NamedTuple):
+class SeedEntry(NamedTuple):
     """What the script asked for, and what became of it.
 
     action: "replaced" by a seed of a stream; "kept" by this variant; "fixed" by every variant, for deviate does not
@@ -122,7 +122,7 @@ class Seed(NamedTuple):
     action: str
 
 
-class Control(NamedTuple):
+class ControlEntry(NamedTuple):
     """A factor is controlled. action: "set" by the guest; "overridden": a call of the script's would have undone it."""
 
     factor: str
@@ -133,14 +133,14 @@ class Control(NamedTuple):
     action: str
 
 
-class Draws(NamedTuple):
+class DrawsEntry(NamedTuple):
     """The last thing of all: the streams from which numbers of a library were drawn."""
 
     library: str
     streams: list[str]
 
 
-class Drawn(NamedTuple):
+class DrawnEntry(NamedTuple):
     """A draw outside of the main loop: what for, and where the project asked."""
 
     call: str
@@ -149,7 +149,7 @@ class Drawn(NamedTuple):
     line: int
 
 
-class Uncontrolled(NamedTuple):
+class UncontrolledEntry(NamedTuple):
     """Something was drawn or chosen beyond all control."""
 
     what: str
@@ -157,7 +157,7 @@ class Uncontrolled(NamedTuple):
     line: int
 
 
-class Chance(NamedTuple):
+class ChanceEntry(NamedTuple):
     """A seed or number that begins by chance, where the run has the control `entropy`.
 
     `what` is "drawn" of a place of the project that asked the operating system, or of a library (`name`) whose shared
@@ -171,7 +171,7 @@ class Chance(NamedTuple):
     line: int
 
 
-class Operation(NamedTuple):
+class OperationEntry(NamedTuple):
     """An operation was used though it has no deterministic version."""
 
     name: str
@@ -179,7 +179,7 @@ class Operation(NamedTuple):
     line: int
 
 
-class Weights(NamedTuple):
+class WeightsEntry(NamedTuple):
     """SHA-256 of the weights. moment: "loop" (the main loop ended) or "exit"."""
 
     moment: str
@@ -188,7 +188,7 @@ class Weights(NamedTuple):
     n_parameters: int
 
 
-class Evaluation(NamedTuple):
+class EvaluationEntry(NamedTuple):
     """Hash of the examples of the first evaluation, whatever their order.
 
     evidence that they are examples: "loader", "labels" (`evaluate`, `score`), "repeated" (the next evaluation was given
@@ -201,7 +201,7 @@ class Evaluation(NamedTuple):
     evidence: str
 
 
-class Flip(NamedTuple):
+class FlipEntry(NamedTuple):
     """One bit of one weight was flipped, before the first training step."""
 
     framework: str
@@ -211,7 +211,7 @@ class Flip(NamedTuple):
     after: float | str
 
 
-class Artifact(NamedTuple):
+class ArtifactEntry(NamedTuple):
     """A whole file below artifacts/.
 
     Of "predictions" the name is that of the set, and n its examples; of "weights" the name is the moment ("step",
@@ -227,7 +227,7 @@ class Artifact(NamedTuple):
     n: int
 
 
-class NotCaptured(NamedTuple):
+class NotCapturedEntry(NamedTuple):
     """What was asked for and could not be kept."""
 
     kind: str
@@ -235,20 +235,20 @@ class NotCaptured(NamedTuple):
     reason: str
 
 
-class Write(NamedTuple):
+class WriteEntry(NamedTuple):
     """The script wrote outside its work copy."""
 
     path: str
 
 
-class Checkpoint(NamedTuple):
+class CheckpointEntry(NamedTuple):
     """The run started from a file that an earlier training had left."""
 
     path: str
     reason: str
 
 
-class OldModel(NamedTuple):
+class OldModelEntry(NamedTuple):
     """The run reads a model that existed before it, other than to start from it: the path, and where it is read."""
 
     path: str
@@ -256,7 +256,7 @@ class OldModel(NamedTuple):
     line: int = 0
 
 
-class FirstValue(NamedTuple):
+class FirstValueEntry(NamedTuple):
     """What was drawn at a place before the training are first values of weights: training has changed them.
 
     place: file and line of the project's frames, from the one that draws outwards, as `net.py:3<train.py:9`.
@@ -265,7 +265,7 @@ class FirstValue(NamedTuple):
     place: str
 
 
-class Signal(NamedTuple):
+class SignalEntry(NamedTuple):
     """The process sends itself a signal."""
 
     number: int
@@ -273,20 +273,20 @@ class Signal(NamedTuple):
     line: int
 
 
-class Error(NamedTuple):
+class ErrorEntry(NamedTuple):
     """A fault of the guest, swallowed."""
 
     where: str
     message: str
 
 
-class Environment(NamedTuple):
+class EnvironmentEntry(NamedTuple):
     """Versions and devices, as late as they are known."""
 
     facts: dict[str, Any]
 
 
-class Loops(NamedTuple):
+class LoopsEntry(NamedTuple):
     """How the loops of the project ran in this process, in the order in which they first began.
 
     rows: [loop, the loop in which it first began or null, times entered, steps over all times, steps in which weights
@@ -298,7 +298,7 @@ class Loops(NamedTuple):
     rows: list[tuple[int, int | None, int, int, int, float, int]]
 
 
-class Trained(NamedTuple):
+class TrainedEntry(NamedTuple):
     """When the last training step seen in this process ended, and how many optimizers or estimators were trained.
 
     Written once, before `end`, where any was seen.
@@ -308,7 +308,7 @@ class Trained(NamedTuple):
     n_models: int
 
 
-class End(NamedTuple):
+class EndEntry(NamedTuple):
     """The interpreter exited normally; `n_bytes` is the size of the file before this line."""
 
     seconds: float
@@ -316,14 +316,35 @@ class End(NamedTuple):
 
 
 KINDS: dict[str, Callable[..., tuple[Any, ...]]] = {
-    "start": Start, "rank": Rank, "path": Path, "value": Value, "named": Named, "step": Step, "seed": Seed,
-    "control": Control, "draws": Draws, "drawn": Drawn, "uncontrolled": Uncontrolled, "chance": Chance,
-    "operation": Operation,
-    "weights": Weights, "evaluation": Evaluation, "flip": Flip, "artifact": Artifact, "not captured": NotCaptured,
-    "write": Write, "checkpoint": Checkpoint, "old model": OldModel, "first value": FirstValue,
-    "signal": Signal, "error": Error,
-    "environment": Environment, "loops": Loops, "trained": Trained, "end": End,
-}  # fmt: skip
+    "start": StartEntry,
+    "rank": RankEntry,
+    "path": PathEntry,
+    "value": ValueEntry,
+    "named": NamedEntry,
+    "step": StepEntry,
+    "seed": SeedEntry,
+    "control": ControlEntry,
+    "draws": DrawsEntry,
+    "drawn": DrawnEntry,
+    "uncontrolled": UncontrolledEntry,
+    "chance": ChanceEntry,
+    "operation": OperationEntry,
+    "weights": WeightsEntry,
+    "evaluation": EvaluationEntry,
+    "flip": FlipEntry,
+    "artifact": ArtifactEntry,
+    "not captured": NotCapturedEntry,
+    "write": WriteEntry,
+    "checkpoint": CheckpointEntry,
+    "old model": OldModelEntry,
+    "first value": FirstValueEntry,
+    "signal": SignalEntry,
+    "error": ErrorEntry,
+    "environment": EnvironmentEntry,
+    "loops": LoopsEntry,
+    "trained": TrainedEntry,
+    "end": EndEntry,
+}
 
 
 def number_text(value: float) -> str:

@@ -58,7 +58,7 @@ class Display(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Conclusion:
     """What experiments say.
 
     Attributes:
@@ -133,7 +133,7 @@ def resume(
 
 def conclude(
     experiments: Sequence[PreparedExperiment], variants: Sequence[str], options: AnalysisOptions, *, is_strict: bool
-) -> Answer:
+) -> Conclusion:
     """What experiments that were run or resumed say: the variants of one, or the first variants of several compared.
 
     Raises:
@@ -160,7 +160,7 @@ def compare(
     *,
     form: str | None = None,
     baseline: str | None = None,
-) -> Answer:
+) -> Conclusion:
     """Compare experiments on record, or results that something else wrote.
 
     Args:
@@ -212,7 +212,7 @@ def compare_published(
 
 def report(
     folder: Path, names: Sequence[str], options: AnalysisOptions, display: Display, *, form: str | None = None
-) -> Answer:
+) -> Conclusion:
     """Describe one experiment with all its variants, or compare several, from what is on record or in files.
 
     Raises:
@@ -229,10 +229,10 @@ def _reported(experiment: Experiment) -> list[str]:
     return [metric.name for metric in experiment.metrics if any(metric.name in run.series for run in experiment.runs)]
 
 
-def answer(experiments: Sequence[Experiment], options: AnalysisOptions, *, is_comparison: bool) -> Answer:
+def answer(experiments: Sequence[Experiment], options: AnalysisOptions, *, is_comparison: bool) -> Conclusion:
     """What experiments say that have been read."""
     judge = judge_experiments if is_comparison else describe_variants
-    return Answer(tuple(experiments), judge(experiments, options), is_comparison)
+    return Conclusion(tuple(experiments), judge(experiments, options), is_comparison)
 
 
 def _say_sources(experiments: Sequence[Experiment], display: Display) -> None:

@@ -285,7 +285,7 @@ CLEAR = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryScript:
     """A file that may be a training script.
 
     Attributes:
@@ -299,7 +299,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class EntryScripts:
     """The likely training scripts of a folder, best first.
 
     Attributes:
@@ -308,7 +308,7 @@ class Entries:
     """
 
     folder: Path
-    scripts: tuple[Entry, ...]
+    scripts: tuple[EntryScript, ...]
     notebooks: tuple[str, ...]
     n_files: int
 
@@ -320,7 +320,7 @@ class Entries:
         )
 
 
-def rank_scripts(folder: Path) -> Entries:
+def rank_scripts(folder: Path) -> EntryScripts:
     """Rank the Python files of a folder; those that nothing marks as a training script are left out."""
     files = project_files(folder)
     signs = {name: read_signs(folder / name) for name in files.scripts}
@@ -328,7 +328,7 @@ def rank_scripts(folder: Path) -> Entries:
     commands = _commands(folder, files)
     entries = [project.judge(name, commands.get(name, "")) for name in files.scripts]
     likely = sorted((entry for entry in entries if entry.score > 0), key=lambda entry: (-entry.score, entry.file))
-    return Entries(folder, tuple(likely), files.notebooks, len(files.scripts))
+    return EntryScripts(folder, tuple(likely), files.notebooks, len(files.scripts))
 
 
 class _Project:
@@ -346,7 +346,7 @@ class _Project:
             for other in used:
                 self.users[other].append(name)
 
-    def judge(self, name: str, command: str) -> Entry:
+    def judge(self, name: str, command: str) -> EntryScript:
         """The reasons for and against a file being a training script.
 
         Args:
@@ -363,7 +363,7 @@ class _Project:
             points.append((-2.0, signs.error))
         points.append((-0.5 * name.count("/"), ""))
         reasons = [reason for value, reason in sorted(points, key=lambda point: -point[0]) if reason]
-        return Entry(name, round(sum(value for value, _ in points), 2), tuple(reasons))
+        return EntryScript(name, round(sum(value for value, _ in points), 2), tuple(reasons))
 
     def _for_training(self, name: str) -> Iterator[tuple[float, str]]:
         signs = self.signs[name]

@@ -137,7 +137,7 @@ def _folder(folder: str | PathLike[str] | None) -> Path:
     return records_folder(Path(folder or Path.cwd()).resolve())
 
 
-def _record_results(answer: pipeline.Answer) -> Results:
+def _record_results(answer: pipeline.Conclusion) -> Results:
     answer.record()
     return Results(answer.findings)
 

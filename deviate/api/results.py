@@ -26,14 +26,13 @@ from deviate.model.stability import (
 )
 from deviate.pipeline import describe_variants
 from deviate.registry import wing
-from deviate.report.document import NOTHING, Absent, Entry, Report, Table
-from deviate.report.document import Figure as DocumentFigure
+from deviate.report.document import NOTHING, Absent, DocumentTable, Entry, Report, ReportFigure
 from deviate.report.figures.pictures import Picture, pictures
 from deviate.report.files import refuse_paper_folder, write_paper
 from deviate.report.format import clean
 from deviate.report.forms.registry import render
 from deviate.report.medium import COLUMN_IN
-from deviate.report.paper.files import Style, paper_files
+from deviate.report.paper.files import PaperStyle, paper_files
 from deviate.report.parts.build import build_report
 from deviate.report.parts.compare import difference_cell, metric_name, places_of_difference, verdict_word
 from deviate.stats.options import AnalysisOptions
@@ -195,7 +194,7 @@ class Results:
             InputError: no folder of that name can be made or written into.
         """
         refuse_paper_folder(Path(folder))
-        write_paper(paper_files(self.findings, self._report, Style(siunitx, column_width_in)), Path(folder))
+        write_paper(paper_files(self.findings, self._report, PaperStyle(siunitx, column_width_in)), Path(folder))
 
     def to_markdown(self) -> str:
         """Verdict, sentence and table for a pull request."""
@@ -222,7 +221,7 @@ class Results:
         plots = [
             (metric.is_primary, metric.estimation.plot)
             for metric in self._report.metrics
-            if isinstance(metric.estimation, DocumentFigure)
+            if isinstance(metric.estimation, ReportFigure)
         ]
         keys = [plot.key for is_primary, plot in plots if is_primary] or [plot.key for _, plot in plots]
         return next((picture.name for picture in self._pictures if keys and picture.plot.key == keys[0]), "")
@@ -282,7 +281,7 @@ def _details(texts: Sequence[str]) -> str:
     return escape(" · ".join(texts))
 
 
-def _rows(table: Table) -> Iterator[str]:
+def _rows(table: DocumentTable) -> Iterator[str]:
     yield f"<tr>{''.join(f'<th>{escape(header)}</th>' for header in table.columns)}</tr>"
     for row in table.rows:
         yield f"<tr><td>{escape(row.label)}</td>{''.join(map(_cell, row.cells))}</tr>"
@@ -325,7 +324,7 @@ def stability_of(findings: StabilityFindings, places: Sequence[int]) -> Stabilit
 # They are plain values, of which the rooms below know nothing of HTML; IPython is told how to show them.
 
 
-class Printer(Protocol):
+class NotebookPrinter(Protocol):
     """What IPython hands to a function that shows a value as text.
 
     Source: IPython 8, `IPython.lib.pretty.PrettyPrinter.text`.
@@ -357,12 +356,12 @@ def show_in_notebook() -> None:
         text_formatter.for_type(Comparison, print_comparison)
 
 
-def print_experiment(experiment: Experiment, printer: Printer, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
+def print_experiment(experiment: Experiment, printer: NotebookPrinter, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
     """The spread of an experiment as text: its fields would fill pages."""
     printer.text(repr(_described(experiment)))
 
 
-def print_comparison(comparison: Comparison, printer: Printer, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
+def print_comparison(comparison: Comparison, printer: NotebookPrinter, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
     """The verdict on one metric as text."""
     printer.text(f"Verdict: {verdict_word(comparison)}   {_change(comparison)}")
 

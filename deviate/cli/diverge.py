@@ -30,7 +30,7 @@ from deviate.report.files import report_folder
 from deviate.report.format import clean
 
 if TYPE_CHECKING:
-    from deviate.diverge.requests import Side  # imports arrays, which other commands should not wait for
+    from deviate.diverge.requests import RunSide  # imports arrays, which other commands should not wait for
 
 CONTROL, AS_IS = "control", "as-is"
 HASH_SEED = "PYTHONHASHSEED"
@@ -239,9 +239,9 @@ def _variant(name: str | None, flags: VariantFlags, first: PreparedScript, *, n_
 
 def _sides(
     command: Sequence[str], folder: Path, launch: LaunchFlags, second_env: Sequence[str] | None
-) -> "tuple[Side, ...]":
+) -> "tuple[RunSide, ...]":
     """What the runs are started from: one side for both, or two."""
-    from deviate.diverge.requests import Side
+    from deviate.diverge.requests import RunSide
 
     pythons = launch.pythons()
     if len(pythons) > 2:
@@ -252,8 +252,8 @@ def _sides(
         raise InputError("--second-env stands beside two --python", "let the two runs differ in one of them")
     if len(pythons) == 2:
         labels = interpreter_labels(pythons)
-        return tuple(Side(script, label) for script, label in zip(prepared, labels, strict=True))
+        return tuple(RunSide(script, label) for script, label in zip(prepared, labels, strict=True))
     if second_env:
         names = "-".join(text.partition("=")[0].lower() for text in second_env)
-        return Side(prepared[0], "first"), Side(prepared[0], f"with-{names}", variables(second_env))
-    return (Side(prepared[0]),)
+        return RunSide(prepared[0], "first"), RunSide(prepared[0], f"with-{names}", variables(second_env))
+    return (RunSide(prepared[0]),)

@@ -11,7 +11,7 @@ from deviate.base.decisions import timed_stage
 from deviate.cli.app import is_coloured, nearest, width
 from deviate.cli.options.results import Documents, takes_stdout
 from deviate.errors import RecordError
-from deviate.pipeline import Answer
+from deviate.pipeline import Conclusion
 from deviate.registry import wing
 from deviate.report.document import Document, Report
 from deviate.report.files import report_path, write, write_paper, write_tables
@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # with statistics, which runs that are only planned do withou
     from deviate.report.data.tables import TableFile
 
 
-def publish(answer: Answer, folder: Path, documents: Documents) -> Report:
+def publish(answer: Conclusion, folder: Path, documents: Documents) -> Report:
     """Print the verdict, write the requested files and the report, and return the document that they show.
 
     If the report cannot be written to its default path, as in another user's folder, everything else is still written.
@@ -45,9 +45,9 @@ def publish(answer: Answer, folder: Path, documents: Documents) -> Report:
         write_paper(wing("stability.report.dl_variance").dl_variance_files(answer.findings), documents.dl_variance)
         typer.echo(f"Tables   {nearest(documents.dl_variance)}", err=documents.takes_stdout)
     if documents.paper is not None:  # last, for its figures take their time
-        from deviate.report.paper.files import Style, paper_files
+        from deviate.report.paper.files import PaperStyle, paper_files
 
-        style = Style(documents.siunitx, documents.column_width or COLUMN_IN)
+        style = PaperStyle(documents.siunitx, documents.column_width or COLUMN_IN)
         write_paper(paper_files(answer.findings, built, style), documents.paper)
         paper_line = f"Paper    {nearest(documents.paper)}: example.tex shows how its files are used"
         typer.echo(paper_line, err=documents.takes_stdout)

@@ -24,7 +24,7 @@ Unit = Literal["update", "main-loop step"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CodeLine:
     """A line of the user's program.
 
     Attributes:
@@ -57,7 +57,7 @@ class InputDifference:
 
     source: str
     call: str
-    place: Place
+    place: CodeLine
     step: int
     main_step: int | None
     shown: tuple[str, str]
@@ -118,7 +118,7 @@ class Difference:
     rank: int = 0
     module: str = ""
     form: str = ""
-    place: Place | None = None
+    place: CodeLine | None = None
     values: tuple[float, float] | None = None
     only_in: Literal[1, 2] | None = None
     instead: str = ""
@@ -194,7 +194,7 @@ class Cause:
     title: str
     why: str
     cure: str
-    places: tuple[Place, ...] = ()
+    places: tuple[CodeLine, ...] = ()
     source: str = ""
     certainty: Certainty = "suspected"
 

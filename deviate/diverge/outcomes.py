@@ -7,11 +7,11 @@ from typing import Literal
 
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, DivergenceFindings, Growth, RungFindings, Unit
-from deviate.diverge.levels import Window
+from deviate.diverge.levels import UpdateWindow
 from deviate.diverge.moments import Moments
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
-from deviate.diverge.traces import Trace
+from deviate.diverge.traces import ProcessTrace
 from deviate.diverge.ulps import are_within, value_ulps
 from deviate.model.records import Run, Series
 
@@ -100,20 +100,20 @@ def update_of(difference: Difference, pair: Pair) -> int | None:
     return max(steps, default=None)
 
 
-def window_beyond(difference: Difference | None, pair: Pair, n_beyond: int) -> Window:
+def window_beyond(difference: Difference | None, pair: Pair, n_beyond: int) -> UpdateWindow:
     """The updates in which further runs show whether they are equal up to a difference of a pair and beyond it.
 
     Args:
         n_beyond: updates beyond it, or steps of the main loop where a metric differs.
     """
     if difference is None or difference.step is None or not pair.traces[0]:
-        return Window()
+        return UpdateWindow()
     records, last = pair.traces[0][0].records, difference.step + n_beyond
     if difference.kind != "metric" or not len(records):
-        return Window(0, last + 1)
+        return UpdateWindow(0, last + 1)
     main_step = (difference.main_step or 0) + n_beyond
     later = (step for step, main in zip(records.steps, records.main_steps, strict=True) if main > main_step)
-    return Window(0, min(later, default=None))
+    return UpdateWindow(0, min(later, default=None))
 
 
 def _main_steps(pair: Pair, names: Sequence[str]) -> int:
@@ -202,7 +202,7 @@ def _by_place(series: Series | None) -> dict[tuple[bool, int, int], float]:
     return dict(zip(places, series.values, strict=True))
 
 
-def growth_of_losses(first: Trace, second: Trace) -> tuple[Growth, ...]:
+def growth_of_losses(first: ProcessTrace, second: ProcessTrace) -> tuple[Growth, ...]:
     """Each loss of both traces by update; of several with one name in a step, the last one is used."""
     mine, theirs = _losses(first), _losses(second)
     return tuple(_growth(name, "update", mine[name], theirs[name]) for name in mine if name in theirs)
@@ -217,7 +217,7 @@ def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Gr
     )
 
 
-def _losses(trace: Trace) -> dict[str, dict[int, float]]:
+def _losses(trace: ProcessTrace) -> dict[str, dict[int, float]]:
     records = trace.records
     distances: dict[str, dict[int, float]] = {}
     values = [more.get("value") for more in records.mores]

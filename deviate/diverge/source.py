@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from deviate.base.redaction import redact
-from deviate.diverge.findings import DivergenceFindings, Place
+from deviate.diverge.findings import CodeLine, DivergenceFindings
 from deviate.records.layout import snapshot_folder
 from deviate.records.snapshot import ORIGINALS, TREE
 
@@ -14,7 +14,7 @@ AROUND = 4
 LONGEST_LINE = 400
 
 
-class Texts:
+class SnapshotTexts:
     """Lines of the user's files in the snapshot, before instrumentation; secrets are redacted."""
 
     def __init__(self, snapshot: Path) -> None:
@@ -27,9 +27,9 @@ class Texts:
             self.known[file] = self._lines(file)
         return self.known[file]
 
-    def place(self, file: str, line: int) -> Place:
+    def place(self, file: str, line: int) -> CodeLine:
         lines = self.lines(file)
-        return Place(file, line, redact(lines[line - 1]).strip() if 0 < line <= len(lines) else "")
+        return CodeLine(file, line, redact(lines[line - 1]).strip() if 0 < line <= len(lines) else "")
 
     def _lines(self, file: str) -> list[str]:
         for folder in (ORIGINALS, TREE):
@@ -49,14 +49,14 @@ def attach_source_context(findings: DivergenceFindings, attempt: Path) -> Diverg
     Args:
         attempt: of one of the runs; files are read as they were frozen for its experiment.
     """
-    filled: DivergenceFindings = _fill_places(findings, Texts(snapshot_folder(attempt.parent.parent.parent)))
+    filled: DivergenceFindings = _fill_places(findings, SnapshotTexts(snapshot_folder(attempt.parent.parent.parent)))
     return filled
 
 
-def _fill_places(value: Any, texts: Texts) -> Any:
+def _fill_places(value: Any, texts: SnapshotTexts) -> Any:
     """A value with every place in it filled."""
     match value:
-        case Place():
+        case CodeLine():
             return _filled(value, texts.lines(value.file))
         case tuple():
             return tuple(_fill_places(item, texts) for item in value)
@@ -67,7 +67,7 @@ def _fill_places(value: Any, texts: Texts) -> Any:
     return replace(value, **{field.name: _fill_places(getattr(value, field.name), texts) for field in fields(value)})
 
 
-def _filled(place: Place, lines: list[str]) -> Place:
+def _filled(place: CodeLine, lines: list[str]) -> CodeLine:
     if not 0 < place.line <= len(lines):
         return place
     first = max(1, place.line - AROUND)

@@ -13,8 +13,8 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deviate.diverge.findings import Place
-from deviate.diverge.source import Texts
+from deviate.diverge.findings import CodeLine
+from deviate.diverge.source import SnapshotTexts
 from deviate.errors import RecordError
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import artifacts_folder, event_files, snapshot_folder
@@ -22,14 +22,14 @@ from deviate.records.layout import artifacts_folder, event_files, snapshot_folde
 if TYPE_CHECKING:  # commands that only list or show should not wait for NumPy to load
     import numpy.typing as npt
 
-Head = tuple[str, str, str, Place | None]
+Head = tuple[str, str, str, CodeLine | None]
 """Kind, name, form and place: the part of a record that repeats from step to step."""
 
 NONE = -1
 """Marker of None among steps of the main loop."""
 NO_DIGEST = (1 << 64) - 1
 """Code for None in the column of digests; a digest with this value is stored as the value below it."""
-SHARED = frozenset({str, bool, type(None), Place})
+SHARED = frozenset({str, bool, type(None), CodeLine})
 """Types of values that records may share; numbers are excluded because 0.0 equals -0.0 and False."""
 NOTHING: Mapping[str, object] = {}
 SCHEMA = 2
@@ -59,7 +59,7 @@ class TraceRecord:
     ordinal: int
     digest: int | None
     form: str = ""
-    place: Place | None = None
+    place: CodeLine | None = None
     more: dict[str, object] = field(default_factory=dict)
 
 
@@ -81,7 +81,7 @@ class InputEvent:
     call: str
     digest: int | None
     shown: str
-    place: Place
+    place: CodeLine
     step: int = 0
     main_step: int | None = None
     n_before: int = 0
@@ -89,7 +89,7 @@ class InputEvent:
     n_folded: int = 0
 
 
-class Records:
+class TraceRecords:
     """Records in the order in which they were made.
 
     Attributes:
@@ -147,12 +147,12 @@ class Records:
         self.ordinals.append(ordinal)
         self.more.append(more)
 
-    def of_names(self, names: Container[tuple[str, str]]) -> "Records":
+    def of_names(self, names: Container[tuple[str, str]]) -> "TraceRecords":
         """Records whose kind and name are among `names`; ordinals stay valid, as a name is selected entirely."""
         is_chosen = [head[:2] in names for head in self.heads]
         if all(is_chosen):
             return self
-        selection = Records()
+        selection = TraceRecords()
         selection.heads, selection.mores = self.heads, self.mores
         chosen = [is_chosen[head] for head in self.head]
         for name in ("head", "more", "digests", "steps", "main_steps", "ordinals"):
@@ -183,7 +183,7 @@ class Records:
 
 
 @dataclass(slots=True)
-class Trace:
+class ProcessTrace:
     """The trace of one process.
 
     Attributes:
@@ -205,7 +205,7 @@ class Trace:
     level: int
     first: int
     until: int | None
-    records: Records
+    records: TraceRecords
     n_steps: int
     seconds: list[float] = field(default_factory=list)
     is_whole: bool = True
@@ -217,7 +217,7 @@ class Trace:
     ran: set[tuple[str, int]] = field(default_factory=set)
 
 
-def read_file(path: Path, texts: Texts) -> list[Trace]:
+def read_file(path: Path, texts: SnapshotTexts) -> list[ProcessTrace]:
     """The traces of a file; a process that replaced itself by another program continues in the same file.
 
     A process that computed nothing has a trace if it executed watched lines.
@@ -246,13 +246,13 @@ def _begins(event: Any) -> bool:
 class _Reader:
     """Fills the trace of one process, line by line."""
 
-    def __init__(self, path: Path, texts: Texts) -> None:
+    def __init__(self, path: Path, texts: SnapshotTexts) -> None:
         self.path = path
         self.texts = texts
-        self.records = Records()
-        self.trace = Trace(rank=0, level=1, first=0, until=None, records=self.records, n_steps=0, is_whole=False)
+        self.records = TraceRecords()
+        self.trace = ProcessTrace(rank=0, level=1, first=0, until=None, records=self.records, n_steps=0, is_whole=False)
         self.heads: dict[tuple[str, str, str, int], int] = {}
-        self.places: dict[int, Place] = {}
+        self.places: dict[int, CodeLine] = {}
         self.counts: dict[tuple[str, str], int] = {}
         self.main_step = NONE
 
@@ -340,7 +340,7 @@ class _Reader:
         trace.until = None if facts["until"] is None else int(facts["until"])
 
 
-def read_traces(attempt: Path) -> tuple[Trace, ...]:
+def read_traces(attempt: Path) -> tuple[ProcessTrace, ...]:
     """The traces of all processes of an attempt that computed something, by rank; if none did, of all with inputs.
 
     Processes that give themselves the same rank, as those without one do, are numbered in the order in which they
@@ -350,7 +350,7 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     Raises:
         RecordError: another version of deviate wrote them.
     """
-    texts = Texts(snapshot_folder(attempt.parent.parent.parent))
+    texts = SnapshotTexts(snapshot_folder(attempt.parent.parent.parent))
     starts = _starts(attempt)
     every = [
         trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
@@ -368,7 +368,7 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     return tuple(read)
 
 
-def _has_computed(trace: Trace) -> bool:
+def _has_computed(trace: ProcessTrace) -> bool:
     return bool(trace.records or trace.seconds)
 
 

@@ -16,7 +16,7 @@ from .adapter_context import AdapterContext
 from .annotations import Any
 from .observers.capture import Capture
 from .observers.trace import Trace
-from .project import Editable, Project
+from .project import Editable, GuestProject
 from .recorder import UNSEEN, Recorder
 from .seeds import Seeding, wraps_like
 from .streams import Streams
@@ -34,7 +34,7 @@ def start() -> None:
     manifest = _read_json(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "manifest.json"))
     spec = _read_json(os.environ["DEVIATE_SPEC"])
     work = os.environ["DEVIATE_WORK"]
-    project = Project(work, manifest)
+    project = GuestProject(work, manifest)
     recorder = Recorder(folder, _facts(), project)
     taps.install(recorder, builtins)
     recorder.open()
@@ -83,9 +83,9 @@ def _watch_json(context: AdapterContext) -> None:
         with context.recorder.guarded("json.dump"):
             frame = sys._getframe(1)
             if context.project.place(frame.f_code) is not None:
-                from .written import Written  # few programs write any
+                from .written import WriteRecorder  # few programs write any
 
-                context.part(Written).json(args[0] if args else kwargs["obj"], frame)
+                context.part(WriteRecorder).json(args[0] if args else kwargs["obj"], frame)
 
     json.dump = wraps_like(dump, original)
 

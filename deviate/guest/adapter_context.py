@@ -12,7 +12,7 @@ from .observers.bits import Moment
 from .observers.capture import Capture
 from .observers.inputs import Inputs
 from .observers.trace import Trace
-from .project import Project
+from .project import GuestProject
 from .recorder import Recorder
 from .seeds import Seeding, wraps_like
 from .streams import Streams
@@ -49,7 +49,7 @@ class AdapterContext:
         recorder: Recorder,
         streams: Streams,
         seeding: Seeding,
-        project: Project,
+        project: GuestProject,
         guard: WriteGuard,
         controls: dict[str, str],
         capture: Capture,

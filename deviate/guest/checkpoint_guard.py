@@ -16,7 +16,7 @@ import sys
 
 from ..eventlog import BY_NAME
 from .annotations import Any, Iterable
-from .project import Project
+from .project import GuestProject
 from .recorder import Recorder
 
 
@@ -71,7 +71,7 @@ class CheckpointGuard:
         began: time of the last change of what a run finds, seconds since the epoch; what is younger is its own.
     """
 
-    def __init__(self, work: str, began: float, recorder: Recorder, project: Project, *, has_main: bool) -> None:
+    def __init__(self, work: str, began: float, recorder: Recorder, project: GuestProject, *, has_main: bool) -> None:
         self.work = os.path.realpath(work) + os.sep
         self.began = began
         self.recorder = recorder
@@ -224,7 +224,7 @@ def _is_asked_for(place: str) -> bool:
     return any(_place(word) in wanted for word in arguments if word)
 
 
-def watch(work: str, recorder: Recorder, project: Project, *, has_main: bool) -> CheckpointGuard | None:
+def watch(work: str, recorder: Recorder, project: GuestProject, *, has_main: bool) -> CheckpointGuard | None:
     """The guard of this run; None if the run continues the work of a previous attempt (DEVIATE_CONTINUED)."""
     if os.environ.get("DEVIATE_CONTINUED"):  # the number of that attempt, or a value from the user
         return None

@@ -12,7 +12,7 @@ import sys
 from types import FrameType, FunctionType, ModuleType
 
 from .annotations import TYPE_CHECKING, Any, Callable, Iterator
-from .project import Project, outwards
+from .project import GuestProject, outwards
 from .recorder import Recorder
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ GENERATORS = ("random", "numpy.random")
 """Modules of classes whose objects hold numbers that draws change."""
 
 
-class Names:
+class BoundNames:
     """Names that a statement binds, and where they are found: in a namespace, or in a frame that may have returned."""
 
     def __init__(self, names: list[str], frame: FrameType) -> None:
@@ -69,13 +69,15 @@ class FirstValues:
         bound_names: names that the statement binds which a frame executes.
     """
 
-    def __init__(self, recorder: Recorder, project: Project, bound_names: Callable[[FrameType], list[str]]) -> None:
+    def __init__(
+        self, recorder: Recorder, project: GuestProject, bound_names: Callable[[FrameType], list[str]]
+    ) -> None:
         self.recorder = recorder
         self.project = project
         self.bound_names = bound_names
-        self.draws: dict[str, list[list[Names]]] = {}
+        self.draws: dict[str, list[list[BoundNames]]] = {}
         self.changed: set[tuple[str, int]] = set()
-        self.before: dict[tuple[str, int], tuple[Names, Numbers]] = {}
+        self.before: dict[tuple[str, int], tuple[BoundNames, Numbers]] = {}
         self.frames: dict[int, FrameType] = {}
         self.n_trainings = 0
         recorder.at_training.append(self._begin)
@@ -86,7 +88,7 @@ class FirstValues:
         draws = self.draws.setdefault(place, [])
         if len(draws) < MOST_DRAWS and self.n_trainings < MOST_TRAININGS:
             links = ((self.bound_names(outer), outer) for outer in self.project.frames(frame))
-            draws.append([Names(names, outer) for names, outer in links if names])
+            draws.append([BoundNames(names, outer) for names, outer in links if names])
 
     def _begin(self) -> None:
         self.n_trainings += 1

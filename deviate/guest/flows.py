@@ -12,7 +12,7 @@ import sys
 from types import CodeType, FrameType
 
 from .annotations import Iterator
-from .project import Project, outwards
+from .project import GuestProject, outwards
 
 SOLVING = frozenset(("lstsq", "solve", "inv", "pinv", "svd", "eigh", "polyfit", "curve_fit", "minimize"))
 """Functions that fit at once, without a loop."""
@@ -25,7 +25,7 @@ BY_CALLER = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 class Flows:
     """Answers for frames of the project; each line is analysed once."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: GuestProject) -> None:
         self.project = project
         self.files: dict[str, ast.Module | None] = {}
         self.answers: dict[tuple[str, str, int, frozenset[str], frozenset[str]], bool | None] = {}

@@ -7,7 +7,7 @@ import sys
 from types import FrameType
 
 from .annotations import Any, Callable, Iterator
-from .project import Project
+from .project import GuestProject
 
 NOBODY = "evaluation"
 """What a set is called of which no name is known."""
@@ -58,7 +58,7 @@ def set_name(name: str) -> str:
     return "" if plain in GENERIC else plain
 
 
-def find(frame: FrameType | None, project: Project, is_target: Callable[[Any], bool], untold: str = PLAIN) -> str:
+def find(frame: FrameType | None, project: GuestProject, is_target: Callable[[Any], bool], untold: str = PLAIN) -> str:
     """The name of a set, from the outermost frame of the script with an informative name for an object.
 
     Args:
@@ -76,7 +76,7 @@ def find(frame: FrameType | None, project: Project, is_target: Callable[[Any], b
     return best
 
 
-def of_function(frame: FrameType | None, project: Project) -> str:
+def of_function(frame: FrameType | None, project: GuestProject) -> str:
     """The name of a set, from the innermost function whose name contains one: `test`, `validate`."""
     for outer in project.frames(frame):
         match = WORDS.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", outer.f_code.co_name).lower())
@@ -86,7 +86,7 @@ def of_function(frame: FrameType | None, project: Project) -> str:
     return NOBODY
 
 
-def of_argument(frame: FrameType | None, project: Project) -> str:
+def of_argument(frame: FrameType | None, project: GuestProject) -> str:
     """The name of a set, from an argument of the script's innermost function: a string, or a variable of the caller.
 
     >>> of_argument(None, None)
@@ -105,7 +105,9 @@ def of_argument(frame: FrameType | None, project: Project) -> str:
     return ""
 
 
-def beside(frame: FrameType | None, project: Project, is_target: Callable[[Any], bool]) -> Iterator[tuple[str, Any]]:
+def beside(
+    frame: FrameType | None, project: GuestProject, is_target: Callable[[Any], bool]
+) -> Iterator[tuple[str, Any]]:
     """Names and values beside an object in the script's innermost frame that holds it, such as labels beside inputs.
 
     The first name is that of the object itself, then those of its neighbours: in the frame, or in the containing

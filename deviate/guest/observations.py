@@ -17,7 +17,7 @@ from .annotations import TYPE_CHECKING, Any, Array, Callable, Iterable, Mapping,
 from .observers.arrays import Arrays
 from .observers.bits import OneBit
 from .observers.hashing import INPUTS, LABELS, LOADER, Evaluations, weights_digest
-from .observers.steps import Records, Steps, named_parts
+from .observers.steps import ObservedSteps, Records, named_parts
 from .observers.trace import STEPS
 from .pool_workers import is_pool_worker
 
@@ -54,7 +54,7 @@ class Observations:
         self.one_bit = OneBit(context.flip, context.controls.get("one-bit"), arrays)
         self.evaluations = Evaluations(context.recorder, self.framework)
         self._loops: Loops | None = None
-        self._steps: Steps | None = None
+        self._steps: ObservedSteps | None = None
         self._recorded: set[str] = set()
         self._has_begun = False
         self._models: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -110,7 +110,7 @@ class Observations:
         self.end_evaluation()
         self.evaluations.train()
 
-    def _begin_step(self, steps: Steps, place: int) -> None:
+    def _begin_step(self, steps: ObservedSteps, place: int) -> None:
         if not self._has_begun:
             self._has_begun = True
             steps.shared_states(place)
@@ -262,12 +262,12 @@ class Observations:
         return self._loops
 
     @property
-    def steps(self) -> Steps:
+    def steps(self) -> ObservedSteps:
         """Takes down training steps, where this run is traced."""
         if self._steps is None:
             trace = self.context.trace
             records = Records(trace, self.arrays.numbers)
-            self._steps = Steps(trace, self.context.streams, self.framework, records)
+            self._steps = ObservedSteps(trace, self.context.streams, self.framework, records)
         return self._steps
 
 

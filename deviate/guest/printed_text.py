@@ -20,7 +20,7 @@ COLOURS = re.compile("\x1b\\[[0-9;?]*[A-Za-z]")
 LONGEST_LINE = 20_000
 
 
-class Line:
+class PrintedLine:
     """A line that is being written.
 
     Attributes:
@@ -59,7 +59,7 @@ class PrintedText:
         if stream is None:
             return
         write = stream.write
-        lines: dict[int, Line] = {}
+        lines: dict[int, PrintedLine] = {}
 
         def write_and_read(text: str) -> Any:
             result = write(text)
@@ -72,12 +72,12 @@ class PrintedText:
         with self.recorder.guarded("printed text"):
             stream.write = write_and_read
 
-    def read(self, lines: dict[int, Line], text: str, frame: FrameType) -> None:
+    def read(self, lines: dict[int, PrintedLine], text: str, frame: FrameType) -> None:
         """Read what one thread writes at once: `print` writes each value and blank by itself."""
         thread = get_ident()
         line = lines.get(thread)
         if line is None:
-            line = lines[thread] = Line()
+            line = lines[thread] = PrintedLine()
         start = 0
         for end in END.finditer(text):
             line.text += text[start : end.start()]
@@ -89,7 +89,7 @@ class PrintedText:
         if line.is_drawn_over:
             self.match(line, frame)
 
-    def match(self, line: Line, frame: FrameType) -> None:
+    def match(self, line: PrintedLine, frame: FrameType) -> None:
         if not line.text:
             return
         text = COLOURS.sub("", line.text) if "\x1b" in line.text else line.text

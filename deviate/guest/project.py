@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_CODES = 10_000
 
 
-class Project:
+class GuestProject:
     """Finds files of the project by the names under which Python compiled them.
 
     Args:

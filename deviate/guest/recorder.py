@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 
 from ..eventlog import CUT, SCHEMA, WHOLE, encode, number_text
 from .annotations import TYPE_CHECKING, Callable
-from .project import Project
+from .project import GuestProject
 from .values import DeferredScalar, label_numbers, read
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ HIGH_FD = 200
 """File numbers of the script stay what they were: ours is moved out of the way."""
 
 
-class Running:
+class RunningLoop:
     """A loop that has begun and not ended.
 
     For `while`, `frame` names the frame it runs in and `caller` the instruction that called it: a frame that is gone
@@ -132,7 +132,7 @@ class Recorder:
         fitting: how many estimators are being fitted now, one in another; what trains inside of them is part of them.
     """
 
-    def __init__(self, folder: str, facts: dict[str, object], project: Project) -> None:
+    def __init__(self, folder: str, facts: dict[str, object], project: GuestProject) -> None:
         self.folder = folder
         self.facts = facts
         self.loops = project.loops
@@ -148,7 +148,7 @@ class Recorder:
         self.at_main_end: list[Callable[[], object]] = []
         self.at_training: list[Callable[[], object]] = []
         self.at_training_end: list[Callable[[], object]] = []
-        self.training: list[Running] = []
+        self.training: list[RunningLoop] = []
         self.is_training = False
         self.at_close: list[Callable[[], object]] = []
         self.at_rank: list[Callable[[], object]] = []
@@ -169,7 +169,7 @@ class Recorder:
         self.seconds = "0"
         self.stamp = "], 0, "
         self.in_window = 0
-        self.running: dict[int, list[Running]] = {}
+        self.running: dict[int, list[RunningLoop]] = {}
         self.counts: dict[int, LoopCount] = {}
         self.has_while = False
         self.ways: dict[tuple[int, ...], str] = {}
@@ -389,10 +389,10 @@ class Recorder:
 
     # ------------------------------------------------------------ loops
 
-    def begin(self, running: Running) -> None:
+    def begin(self, running: RunningLoop) -> None:
         self._enter(self.running.setdefault(get_ident(), []), running)
 
-    def _enter(self, stack: list[Running], running: Running) -> None:
+    def _enter(self, stack: list[RunningLoop], running: RunningLoop) -> None:
         count = self.counts.get(running.id)
         if count is None:
             count = self.counts[running.id] = LoopCount(stack[-1].id if stack else None)
@@ -405,7 +405,7 @@ class Recorder:
                 self.tell(self.at_training)
             self.is_training = self.training[0].code is None
 
-    def end(self, running: Running) -> None:
+    def end(self, running: RunningLoop) -> None:
         stack = self.running.get(get_ident())
         if stack and running in stack:
             stack.remove(running)
@@ -413,7 +413,7 @@ class Recorder:
             if running.id in self.main_ids:
                 self.tell(self.at_main_end)
 
-    def _leave(self, running: Running) -> None:
+    def _leave(self, running: RunningLoop) -> None:
         """Add a loop that was left to the count of its steps."""
         if running in self.training:
             self.training.remove(running)
@@ -425,7 +425,7 @@ class Recorder:
             count.n_steps += running.step + 1
             count.seconds += perf_counter() - running.began
 
-    def compare_weights(self, running: Running) -> None:
+    def compare_weights(self, running: RunningLoop) -> None:
         """A step begins: see whether the one before has changed weights that were there when it began."""
         count = self.counts.get(running.id)
         if self.weight_versions is None or count is None:  # none: the loop began in the process that forked this one
@@ -494,7 +494,7 @@ class Recorder:
         if self.at_main_step:
             self.tell([partial(listener, step) for listener in self.at_main_step])
 
-    def while_step(self, loop: int, frame: FrameType) -> Running:
+    def while_step(self, loop: int, frame: FrameType) -> RunningLoop:
         """A `while` condition is evaluated: of a loop that continues in this frame, or of a new one."""
         self.has_while = True
         stack = self.running.setdefault(get_ident(), [])
@@ -502,13 +502,13 @@ class Recorder:
         caller = -1 if frame.f_back is None else frame.f_back.f_lasti
         running = stack[-1] if stack else None
         if running is None or running.id != loop or running.frame != id(frame):
-            running = Running(loop, id(frame), frame.f_code, caller)
+            running = RunningLoop(loop, id(frame), frame.f_code, caller)
             if gettrace() is None:
                 running.is_marked, frame.f_trace_lines = True, False
             self._enter(stack, running)
         elif running.caller != caller and not running.is_marked:  # an unmarked frame has been left
             self._leave(stack.pop())
-            running = Running(loop, id(frame), frame.f_code, caller)
+            running = RunningLoop(loop, id(frame), frame.f_code, caller)
             self._enter(stack, running)
         running.step += 1
         return running
@@ -519,7 +519,7 @@ class Recorder:
         if stack:
             self.prune(stack, frame)
 
-    def prune(self, stack: list[Running], frame: FrameType) -> None:
+    def prune(self, stack: list[RunningLoop], frame: FrameType) -> None:
         """Remove `while` loops that were left by `break`, `return` or an exception, which are not observed."""
         while stack and stack[-1].code is not None:
             running = stack[-1]

@@ -6,7 +6,7 @@ import sys
 from types import FrameType
 
 from .annotations import Any, Callable
-from .project import Project
+from .project import GuestProject
 from .recorder import Recorder
 from .streams import UNSEEDED, Streams, spell_seed
 
@@ -23,7 +23,7 @@ ROUTED_ELSEWHERE = frozenset((
 class Seeding:
     """Observes and overrides the seeding calls of the script."""
 
-    def __init__(self, streams: Streams, recorder: Recorder, project: Project) -> None:
+    def __init__(self, streams: Streams, recorder: Recorder, project: GuestProject) -> None:
         self.streams = streams
         self.recorder = recorder
         self.project = project

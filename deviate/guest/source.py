@@ -9,7 +9,7 @@ from types import CodeType, TracebackType
 
 from .adapter_context import AdapterContext
 from .annotations import Any, Iterable
-from .project import Project
+from .project import GuestProject
 
 MODULES = ("linecache", "traceback")
 
@@ -26,7 +26,7 @@ def install(module: Any, context: AdapterContext) -> None:
         _map_columns(module, context.project)
 
 
-def show_originals(project: Project) -> None:
+def show_originals(project: GuestProject) -> None:
     """Print uncaught exceptions and compiler warnings in Python, since the C code for them reads the file itself.
 
     Warnings are printed by Python as soon as `warnings` is imported.
@@ -70,7 +70,7 @@ def _with_guesses(
     return lines
 
 
-def _fill(linecache: Any, project: Project) -> None:
+def _fill(linecache: Any, project: GuestProject) -> None:
     """Cache the original text of instrumented files, also when the cache was cleared or checked (by AutoGraph)."""
     update = linecache.updatecache
     entries: dict[str, tuple[int, None, list[str], str]] = {}
@@ -102,7 +102,7 @@ def _decode(raw: bytes) -> list[str]:
     return lines
 
 
-def _map_columns(traceback: Any, project: Project) -> None:
+def _map_columns(traceback: Any, project: GuestProject) -> None:
     """Map columns back: from Python 3.11 on, tracebacks mark columns in UTF-8 bytes, which taps have shifted."""
     original = traceback._get_code_position
     edits: dict[str, dict[int, list[tuple[int, int]]]] = {}
@@ -119,7 +119,7 @@ def _map_columns(traceback: Any, project: Project) -> None:
     traceback._get_code_position = _get_code_position
 
 
-def _in_bytes(project: Project, name: str) -> dict[int, list[tuple[int, int]]]:
+def _in_bytes(project: GuestProject, name: str) -> dict[int, list[tuple[int, int]]]:
     """The edits of a file by line, with columns in bytes of the instrumented line."""
     import linecache
 
@@ -143,7 +143,7 @@ def _move_column(by_line: dict[int, list[tuple[int, int]]], line: int, column: i
     return column - gained
 
 
-def _touches(trace: TracebackType | None, project: Project) -> bool:
+def _touches(trace: TracebackType | None, project: GuestProject) -> bool:
     while trace is not None:
         code = trace.tb_frame.f_code
         if project.place(code) in project.edits or _is_own(code):

@@ -8,7 +8,7 @@ from sys import _getframe
 from types import FrameType
 
 from .annotations import TYPE_CHECKING, Any, Callable, Iterable
-from .recorder import MOST_COMPARED, UNLABELLED, Recorder, Running
+from .recorder import MOST_COMPARED, UNLABELLED, Recorder, RunningLoop
 from .values import ABSENT, DeferredScalar, item
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Steps:
     __slots__ = ("is_main", "running")
 
     def __init__(self, number: int) -> None:
-        self.running = Running(number)
+        self.running = RunningLoop(number)
         self.is_main = _recorder.loops[number][2]
 
     def __iter__(self) -> Steps:
@@ -144,14 +144,14 @@ def while_(number: int, condition: V) -> V:
     return condition
 
 
-def _compare(running: Running) -> None:
+def _compare(running: RunningLoop) -> None:
     try:
         _recorder.compare_weights(running)
     except Exception as error:
         _recorder.fault("loop %s" % running.id, error)
 
 
-def _step(running: Running, is_main: bool) -> None:
+def _step(running: RunningLoop, is_main: bool) -> None:
     try:
         if _recorder.pending:
             _recorder.settle()

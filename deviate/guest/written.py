@@ -36,7 +36,7 @@ def row_names(keys: Sequence[str], cells: Sequence[object]) -> list[str]:
     return ["%s %s" % (texts[0], key) for key in keys] if len(texts) == 1 else list(keys)
 
 
-class Written:
+class WriteRecorder:
     """Records what is written in this process."""
 
     def __init__(self, context: AdapterContext) -> None:

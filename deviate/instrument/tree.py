@@ -171,7 +171,7 @@ class Tree:
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class TreeSurvey:
     """Sizes and numbers of the project's files.
 
     Attributes:
@@ -258,7 +258,7 @@ def hash_tree(tree: Tree) -> str:
     return digest.hexdigest()
 
 
-def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, link_above: int) -> Survey:
+def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, link_above: int) -> TreeSurvey:
     """Collect names and sizes of all files below `root`."""
     heavy: set[str] = set()
 
@@ -287,7 +287,7 @@ def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, l
     n_others = sum(n for kind, n in n_files.items() if kind not in crowds and kind is not None)
     size = sum(n_bytes[kind] for kind in n_files if kind is not None and (kind in crowds or n_others > crowd_above))
     crowded = None if n_others > crowd_above else crowds
-    return Survey(frozenset(heavy), crowded, size > crowd_bytes, own_output())
+    return TreeSurvey(frozenset(heavy), crowded, size > crowd_bytes, own_output())
 
 
 def _size(entry: os.DirEntry[str]) -> int:
@@ -298,7 +298,7 @@ def _size(entry: os.DirEntry[str]) -> int:
 
 
 def _freeze_folder(
-    root: str, target: str, relative: str, tree: Tree, survey: Survey, without: set[str], copy_below: int
+    root: str, target: str, relative: str, tree: Tree, survey: TreeSurvey, without: set[str], copy_below: int
 ) -> None:
     for entry in sorted(_entries(f"{root}/{relative}", tree.warnings), key=lambda entry: entry.name):
         name = f"{relative}{entry.name}"
@@ -336,7 +336,7 @@ def _freeze_folder(
             tree.warnings.append(f"{name} could not be copied into the snapshot: {error.strerror or error}")
 
 
-def _freeze_file(entry: os.DirEntry[str], place: str, survey: Survey, copy_below: int) -> FrozenFile:
+def _freeze_file(entry: os.DirEntry[str], place: str, survey: TreeSurvey, copy_below: int) -> FrozenFile:
     facts = entry.stat(follow_symlinks=False)
     is_in_crowd = survey.has_in_crowd(entry.name)
     is_small = facts.st_size <= copy_below and not (is_in_crowd and survey.is_bulky)

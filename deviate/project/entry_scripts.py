@@ -5,7 +5,7 @@ import shlex
 import textwrap
 from pathlib import Path
 
-from deviate.analysis.entries import Entries
+from deviate.analysis.entries import EntryScripts
 from deviate.errors import InputError
 
 SCHEMA = 1
@@ -15,7 +15,7 @@ MOST_NAMED = 3
 MARGIN = 5
 
 
-def render_entries(entries: Entries, cwd: Path, width: int, *, is_whole: bool = False) -> str:
+def render_entries(entries: EntryScripts, cwd: Path, width: int, *, is_whole: bool = False) -> str:
     """Plain text of at most `width` columns (from 60), ending in a newline.
 
     Args:
@@ -42,7 +42,7 @@ def render_entries(entries: Entries, cwd: Path, width: int, *, is_whole: bool = 
     return "\n".join([*lines, f"{title:<11}{_command('analyze', entries, cwd)}"]) + "\n"
 
 
-def entries_document(entries: Entries) -> dict[str, object]:
+def entries_document(entries: EntryScripts) -> dict[str, object]:
     """Output of `deviate analyze DIRECTORY --format json`, for `json.dumps`."""
     return {
         "schema": SCHEMA,
@@ -54,7 +54,7 @@ def entries_document(entries: Entries) -> dict[str, object]:
     }
 
 
-def refuse_folder(entries: Entries, cwd: Path, verb: str) -> InputError:
+def refuse_folder(entries: EntryScripts, cwd: Path, verb: str) -> InputError:
     """The error for a command that does not accept a folder, which lists its likely scripts."""
     if not entries.scripts:
         return _nothing_found(entries, cwd)
@@ -66,7 +66,7 @@ def refuse_folder(entries: Entries, cwd: Path, verb: str) -> InputError:
     )
 
 
-def _nothing_found(entries: Entries, cwd: Path) -> InputError:
+def _nothing_found(entries: EntryScripts, cwd: Path) -> InputError:
     count = f"{entries.n_files} Python file{'s' * (entries.n_files != 1)}"
     hint = "Name the script: deviate analyze FILE."
     if entries.notebooks:
@@ -74,14 +74,14 @@ def _nothing_found(entries: Entries, cwd: Path) -> InputError:
     return InputError(f"{entries.folder} has {count}, but no likely training script", hint)
 
 
-def _of_notebooks(entries: Entries, cwd: Path) -> str:
+def _of_notebooks(entries: EntryScripts, cwd: Path) -> str:
     first, *more = entries.notebooks
     rest = f" and {len(more)} more" if more else ""
     command = f"deviate analyze {shlex.quote(_seen_from(entries.folder / first, cwd))}"
     return _clean(f"not ranked: {first}{rest}; to analyse one: {command}")
 
 
-def _command(verb: str, entries: Entries, cwd: Path) -> str:
+def _command(verb: str, entries: EntryScripts, cwd: Path) -> str:
     """The command for the first script; scripts of another project are run from their own folder."""
     script = entries.scripts[0].file
     if entries.folder.is_relative_to(cwd):

@@ -16,7 +16,7 @@ from deviate.project import config, selection
 from deviate.project.command import CONFIG, Target, locate
 
 if TYPE_CHECKING:
-    from deviate.project.saving import Saved
+    from deviate.project.saving import SavedChanges
 
 MOST_NOTICES = 4
 
@@ -198,7 +198,7 @@ def _variants(settings: config.Config) -> tuple[Variant, ...]:
     )
 
 
-def save_analysis(script: AnalyzedScript) -> "tuple[AnalyzedScript, Saved]":
+def save_analysis(script: AnalyzedScript) -> "tuple[AnalyzedScript, SavedChanges]":
     """Write the metrics to `deviate.toml`, or update it.
 
     Raises:

@@ -30,7 +30,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedChanges:
     """Changes to an existing metrics section, as names of metrics.
 
     Attributes:
@@ -55,7 +55,7 @@ class Saved:
         return "; ".join(f"{change}: {', '.join(names)}" for change, names in names_by_change.items() if names)
 
 
-def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Path) -> Saved:
+def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Path) -> SavedChanges:
     """Update the file, and say what has changed.
 
     Raises:
@@ -72,7 +72,7 @@ def save(analysis: Analysis, config: Config, matches: Sequence[Match], path: Pat
     return saved
 
 
-def update(text: str, analysis: Analysis, config: Config, matches: Sequence[Match]) -> tuple[str, Saved]:
+def update(text: str, analysis: Analysis, config: Config, matches: Sequence[Match]) -> tuple[str, SavedChanges]:
     """The text of a file brought up to date: new metrics are added, missing ones commented out, moved ones followed.
 
     A metric that existed when the file was last saved, but is not listed in it, was removed by the user.
@@ -101,7 +101,7 @@ def update(text: str, analysis: Analysis, config: Config, matches: Sequence[Matc
     for match in listed:
         document.set(("metrics", match.written.name), _moved(match))
     sections = [*(match.section for match in listed), *added]
-    return refresh(document, analysis, config, sections), Saved(
+    return refresh(document, analysis, config, sections), SavedChanges(
         added=_names(added) if config.metrics else (),
         moved=tuple(match.section.name for match in listed if match.has_moved),
         gone=tuple(match.written.name for match in gone),

@@ -13,10 +13,10 @@ from deviate.model.aggregates import MEAN_LAST
 from deviate.model.analysis import TRACKERS, Metric, Place, Role, Site
 from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_traits, snake, split_identifier
 from deviate.model.plan import SelectedMetric, Selection
-from deviate.records.events import Source
+from deviate.records.events import ValueSource
 from deviate.records.schema import Manifest
 from deviate.series.caption import COUNT, Caption
-from deviate.series.naming import EXTREMES, Output, Stream, StreamKey, free_name, key_of, names_of, shortest_name
+from deviate.series.naming import EXTREMES, LoggedOutput, Stream, StreamKey, free_name, key_of, names_of, shortest_name
 from deviate.series.words import (
     DATA_WORDS,
     LISTINGS,
@@ -57,11 +57,11 @@ class Catalog:
     is_imported: bool = False
     n_trainings: int = 0
     added: list[SelectedMetric] = field(default_factory=list)
-    _sources: dict[Source, str | None] = field(default_factory=dict)
+    _sources: dict[ValueSource, str | None] = field(default_factory=dict)
     _streams: dict[StreamKey, str | None] = field(default_factory=dict)
     _places: dict[int | None, dict[tuple[Place, ...], None]] = field(default_factory=dict)
     _copies: set[str] = field(default_factory=set)
-    _output: Output = field(default_factory=lambda: Output({}))
+    _output: LoggedOutput = field(default_factory=lambda: LoggedOutput({}))
 
     @property
     def keeps_listed(self) -> bool:
@@ -73,7 +73,7 @@ class Catalog:
         listed = self.selection.metrics if self.keeps_listed else ()
         return (*listed, *self.added)
 
-    def learn(self, output: Output) -> None:
+    def learn(self, output: LoggedOutput) -> None:
         """Name the series of a run by their words."""
         self._output = replace(output, captions={}, streams=(), unrecorded={})  # these are as long as the run
         streams = list(_with_means(output.streams))
@@ -99,13 +99,13 @@ class Catalog:
         """Name of a series that only the log has; None where it is no series, or something recorded has its name."""
         return None if self.selection.is_fixed else self._streams.get(key)
 
-    def name(self, source: Source) -> str | None:
+    def name(self, source: ValueSource) -> str | None:
         """Name of the metric a source belongs to; None for what is none, or what the user did not list."""
         if source not in self._sources:
             self._sources[source] = self._find(source)
         return self._sources[source]
 
-    def _find(self, source: Source) -> str | None:
+    def _find(self, source: ValueSource) -> str | None:
         listed = self._listed(source) if self.keeps_listed else None
         if listed is not None or self.selection.is_fixed:
             return listed
@@ -120,7 +120,7 @@ class Catalog:
 
     # What the user listed, or an import named.
 
-    def _listed(self, source: Source) -> str | None:
+    def _listed(self, source: ValueSource) -> str | None:
         """The listed metric of a source: the one with its label and way; else one that is reported whole."""
         of_site = [selected for selected in self.selection.metrics if _is_of(selected.metric, source)]
         fitting = [
@@ -136,7 +136,7 @@ class Catalog:
             return chosen.name
         return self._item(chosen, source, source.label)
 
-    def _item(self, holder: SelectedMetric, source: Source, item: str) -> str:
+    def _item(self, holder: SelectedMetric, source: ValueSource, item: str) -> str:
         """The metric of an item of what is reported whole, one for all the ways that lead to it."""
         same = next((one for one in self.added if one.metric.site == source.site and one.metric.label == item), None)
         if same is not None:
@@ -148,7 +148,7 @@ class Catalog:
 
     # What the runs show.
 
-    def _by_words(self, source: Source, caption: Caption, key: StreamKey) -> str | None:
+    def _by_words(self, source: ValueSource, caption: Caption, key: StreamKey) -> str | None:
         if key not in self._streams:
             place = self._place(source.site)
             stream = Stream(key, caption, is_whole=caption.is_whole, phase=source.phase, place=place)
@@ -187,7 +187,7 @@ class Catalog:
             metric, name, unit="%" if caption.unit == "%" and not stream.is_share else ""
         )
 
-    def _by_source(self, source: Source) -> str | None:
+    def _by_source(self, source: ValueSource) -> str | None:
         """A metric that no line shows: by its tag or key, or by what the source calls it."""
         found = self._of_site(source.site)
         label = source.name if source.label is None else source.label
@@ -281,13 +281,15 @@ def _words(stream: Stream) -> frozenset[str]:
     return frozenset(name_words(shortest_name(stream)))
 
 
-def _is_same(metric: Metric, source: Source, path: tuple[Place, ...], label: str | None, words: str, sink: str) -> bool:
+def _is_same(
+    metric: Metric, source: ValueSource, path: tuple[Place, ...], label: str | None, words: str, sink: str
+) -> bool:
     """Whether a source reports what another one has: the same place does, or a tracker under the same tag."""
     is_same_tag = sink in TRACKERS and (metric.sink, metric.words) == (sink, words) and bool(words)
     return (metric.path, metric.label) == (path, label) and (metric.site == source.site or is_same_tag)
 
 
-def _is_of(metric: Metric, source: Source) -> bool:
+def _is_of(metric: Metric, source: ValueSource) -> bool:
     if source.site is None:
         return metric.site is None and (metric.expression if metric.label is None else metric.label) == source.name
     return metric.site == source.site

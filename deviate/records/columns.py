@@ -65,7 +65,7 @@ class Column(Sequence[Any]):
         return _numpy(self._numbers, dtype, copy=copy)
 
 
-class Steps(Column):
+class StepColumn(Column):
     """A column of main-loop steps, None outside of the loop."""
 
     __slots__ = ()
@@ -107,7 +107,7 @@ def series_of(
             views = _on_disk(parts, folder)
     triples = zip(views[::3], views[1::3], views[2::3], strict=True)
     return {
-        name: Series(Steps(steps), Column(values), Column(times))
+        name: Series(StepColumn(steps), Column(values), Column(times))
         for name, (steps, values, times) in zip(columns, triples, strict=True)
     }
 

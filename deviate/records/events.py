@@ -41,7 +41,7 @@ from deviate.series.naming import Phase
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ValueSource:
     """Where a measurement came from: a site or a framework's metric name, and the call path to it.
 
     Attributes:
@@ -186,7 +186,7 @@ class _Steps:
 def read_events(
     path: Path,
     main_loop: int | None,
-    name: Callable[[Source], str | None],
+    name: Callable[[ValueSource], str | None],
     captions: Mapping[int, Caption] = MappingProxyType({}),
 ) -> ProcessLog:
     """Read the events of one process.
@@ -227,7 +227,7 @@ def read_events(
                 key = (origin, way, label, id(caption), phase)
                 if key not in targets:
                     site, reported = (int(origin), None) if kind == "value" else (None, str(origin))
-                    metric = name(Source(site, reported, log.ways[way], label, caption, phase))
+                    metric = name(ValueSource(site, reported, log.ways[way], label, caption, phase))
                     targets[key] = None if metric is None else log.points.setdefault(metric, Points())
                 points = targets[key]
                 if points is not None:
@@ -252,7 +252,7 @@ def _main_step(around: list[int], loops: Mapping[int | None, _Steps]) -> int:
     return NO_STEP
 
 
-def _start(event: eventlog.Start, log: ProcessLog) -> None:
+def _start(event: eventlog.StartEntry, log: ProcessLog) -> None:
     if event.schema != eventlog.SCHEMA:
         raise ValueError("events of another guest")
     facts = event.facts
@@ -262,35 +262,35 @@ def _start(event: eventlog.Start, log: ProcessLog) -> None:
     log.rank = None if facts.get("rank") is None else int(facts["rank"])
 
 
-def _rank(event: eventlog.Rank, log: ProcessLog) -> None:
+def _rank(event: eventlog.RankEntry, log: ProcessLog) -> None:
     log.rank = int(event.rank)
 
 
-def _path(event: eventlog.Path, log: ProcessLog) -> None:
+def _path(event: eventlog.PathEntry, log: ProcessLog) -> None:
     log.ways[event.id] = tuple(Place(str(file), int(line)) for file, line in event.calls)
 
 
-def _end(event: eventlog.End, log: ProcessLog) -> None:
+def _end(event: eventlog.EndEntry, log: ProcessLog) -> None:
     log.ended = log.started + float(event.seconds)
     log.is_whole = True
 
 
-def _draws(event: eventlog.Draws, log: ProcessLog) -> None:
+def _draws(event: eventlog.DrawsEntry, log: ProcessLog) -> None:
     log.draws.setdefault(str(event.library), []).extend(convert(event.streams, list[Stream]))
 
 
-def _flip(event: eventlog.Flip, log: ProcessLog) -> None:
+def _flip(event: eventlog.FlipEntry, log: ProcessLog) -> None:
     before, after = float(number(event.before)), float(number(event.after))
     log.flips.append(_value_of(event, Flip, index=event.indices, before=before, after=after))
 
 
-def _phrase(event: eventlog.Operation | eventlog.Uncontrolled) -> str:
+def _phrase(event: eventlog.OperationEntry | eventlog.UncontrolledEntry) -> str:
     """What happened and where; a library's own doing has no place in the project."""
     name, file, line = event
     return f"{name} ({place_text(file, int(line))})" if file else str(name)
 
 
-def _artifact(event: eventlog.Artifact, log: ProcessLog) -> None:
+def _artifact(event: eventlog.ArtifactEntry, log: ProcessLog) -> None:
     if Path(event.file).name != event.file:
         raise ValueError("no artifact of ours")
     step = None if int(event.step) < 0 else int(event.step)
@@ -298,11 +298,11 @@ def _artifact(event: eventlog.Artifact, log: ProcessLog) -> None:
     log.artifacts.append(Artifact(kind, str(event.name), step, str(event.framework), Path(event.file), int(event.n)))
 
 
-def _trained(event: eventlog.Trained, log: ProcessLog) -> None:
+def _trained(event: eventlog.TrainedEntry, log: ProcessLog) -> None:
     log.trained_s = float(event.seconds)
 
 
-def _environment(event: eventlog.Environment, log: ProcessLog) -> None:
+def _environment(event: eventlog.EnvironmentEntry, log: ProcessLog) -> None:
     log.environment.update({str(key): str(value) for key, value in event.facts.items()})
 
 

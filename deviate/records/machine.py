@@ -17,7 +17,7 @@ SELF = Path("/proc/self")
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class ProcessRange:
     """A range of process numbers: a machine, its boot, and a namespace.
 
     Attributes:
@@ -31,7 +31,7 @@ class Machine:
 
 
 @functools.cache
-def this_machine() -> Machine:
+def this_machine() -> ProcessRange:
     """The machine of this process.
 
     Source: random(4), boot_id; pid_namespaces(7). Where /proc shows the processes of another namespace, as after
@@ -44,7 +44,7 @@ def this_machine() -> Machine:
         namespace = os.readlink(SELF / "ns/pid")  # noqa: PTH115
         if os.readlink(SELF) != str(os.getpid()):  # noqa: PTH115
             namespace = f"{namespace} {os.urandom(8).hex()}"
-    return Machine(socket.gethostname(), boot, namespace)
+    return ProcessRange(socket.gethostname(), boot, namespace)
 
 
 def writer_name() -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deviate.eventlog import Loops, decode
+from deviate.eventlog import LoopsEntry, decode
 from deviate.model.analysis import NAMED
 from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.files import BAD, json_lines, read_end
@@ -27,8 +27,8 @@ FEWEST_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class LoopCount:
-    """How one loop ran in the main process of a run: fields as in `eventlog.Loops`."""
+class RecordedLoop:
+    """How one loop ran in the main process of a run: fields as in `eventlog.LoopsEntry`."""
 
     loop: int
     outer: int | None
@@ -54,23 +54,23 @@ class MainLoop:
     n_anew: int = 0
 
 
-def count_loops(attempt: Path) -> dict[int, LoopCount] | None:
+def count_loops(attempt: Path) -> dict[int, RecordedLoop] | None:
     """How often loops ran, in the process that updated weights or else spent most time in loops; None if none tells."""
 
-    def rank(counts: dict[int, LoopCount]) -> tuple[bool, float]:
+    def rank(counts: dict[int, RecordedLoop]) -> tuple[bool, float]:
         return any(count.n_updated > 0 for count in counts.values()), sum(count.seconds for count in counts.values())
 
     processes = [counts for path in event_files(attempt) if (counts := _counts(path)) is not None]
     return max(processes, key=rank, default=None)
 
 
-def _counts(path: Path) -> dict[int, LoopCount] | None:
+def _counts(path: Path) -> dict[int, RecordedLoop] | None:
     for line in reversed(read_end(path, TAIL_BYTES).split(b"\n")):
         if line.startswith(MARK):
             with suppress(*BAD):
                 event = decode(line)
-                if isinstance(event, Loops):
-                    counts = [LoopCount(*row) for row in event.rows]
+                if isinstance(event, LoopsEntry):
+                    counts = [RecordedLoop(*row) for row in event.rows]
                     return {count.loop: count for count in counts}
     return None
 
@@ -88,7 +88,7 @@ def confirm_main_loop(manifest: Manifest, attempt: Path) -> MainLoop:
     return replace(main, n_anew=count.n_steps) if count is not None and is_anew else main
 
 
-def _confirm(manifest: Manifest, attempt: Path, counts: Mapping[int, LoopCount] | None) -> MainLoop:
+def _confirm(manifest: Manifest, attempt: Path, counts: Mapping[int, RecordedLoop] | None) -> MainLoop:
     supposed = MainLoop(manifest.main_loop)
     loops = {loop.id: loop for loop in manifest.loops}
     main = None if manifest.main_loop is None else loops.get(manifest.main_loop)
@@ -114,14 +114,14 @@ def _confirm(manifest: Manifest, attempt: Path, counts: Mapping[int, LoopCount] 
     )
 
 
-def _trained_elsewhere(ran: Mapping[int, LoopCount], attempt: Path) -> bool:
+def _trained_elsewhere(ran: Mapping[int, RecordedLoop], attempt: Path) -> bool:
     """Whether a model was seen to be trained, and in no loop: by one `fit` of an estimator."""
     if any(count.n_updated > 0 or count.n_anew > 0 for count in ran.values()):
         return False
     return any(TRAINED in read_end(path, TAIL_BYTES) for path in event_files(attempt))
 
 
-def _longest(ran: Mapping[int, LoopCount]) -> LoopCount | None:
+def _longest(ran: Mapping[int, RecordedLoop]) -> RecordedLoop | None:
     """Of the outermost loops in which weights were updated, or else of those that repeat, the one that took longest."""
     updating = [count for count in ran.values() if count.n_updated > 0]
     pool = {count.loop: count for count in updating or ran.values() if count.n_steps >= FEWEST_STEPS}
@@ -130,8 +130,8 @@ def _longest(ran: Mapping[int, LoopCount]) -> LoopCount | None:
 
 
 def _better_outer(
-    ran: Mapping[int, LoopCount], main: int, attempt: Path, sites: Container[int | None]
-) -> LoopCount | None:
+    ran: Mapping[int, RecordedLoop], main: int, attempt: Path, sites: Container[int | None]
+) -> RecordedLoop | None:
     """The outermost loop around the main one that goes on training the same weights and reports at least as much."""
     around_main = [ran[outer] for outer in _around(main, ran)]
     candidates = [count for count in around_main if count.n_steps >= FEWEST_STEPS and count.n_updated > 0]
@@ -150,7 +150,7 @@ def _better_outer(
     return next(better, None)
 
 
-def _around(loop: int, counts: Mapping[int, LoopCount]) -> list[int]:
+def _around(loop: int, counts: Mapping[int, RecordedLoop]) -> list[int]:
     """The loops in which a loop began, innermost first."""
     around: list[int] = []
     outer = counts[loop].outer

@@ -15,7 +15,7 @@ from deviate.series.alignment import Recorded, align
 from deviate.series.caption import SILENT, Caption
 from deviate.series.captions import captions_of
 from deviate.series.lines import Line, read_lines
-from deviate.series.naming import Keys, Output, Phase, Stream, StreamKey, key_of
+from deviate.series.naming import Keys, LoggedOutput, Phase, Stream, StreamKey, key_of
 from deviate.series.words import LOSSES, MERITS, words_of
 
 LARGEST_LOG = 256 << 20
@@ -72,7 +72,7 @@ class _Log:
         return number.unit == "%" and abs(number.value - self.shown[line, place].recorded.value) > abs(number.value) / 2
 
 
-def read_output(attempts: Sequence[Path], sites: Sequence[Site], main_loop: int | None) -> Output:
+def read_output(attempts: Sequence[Path], sites: Sequence[Site], main_loop: int | None) -> LoggedOutput:
     """Find the words of all values of a run.
 
     Args:
@@ -123,7 +123,7 @@ def read_output(attempts: Sequence[Path], sites: Sequence[Site], main_loop: int 
         one for number, log in enumerate(logs) if log.is_output for one in _unrecorded(log, number, n_steps, streams)
     ]
     streams |= {stream.key: stream for stream, _ in unrecorded}
-    return Output(
+    return LoggedOutput(
         captions,
         tuple(sorted(streams.values(), key=lambda stream: stream.order)),
         {stream.key: (steps, stream.values) for stream, steps in unrecorded},

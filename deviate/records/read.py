@@ -50,7 +50,7 @@ from deviate.records.runs import (
 from deviate.records.schema import Manifest
 from deviate.records.snapshot import damaged_sources, list_injected, read_manifest, revision
 from deviate.series.headline import choose_headline, order_of_results
-from deviate.series.naming import Output
+from deviate.series.naming import LoggedOutput
 
 TAP_FAILED = "a tap failed; the script was not affected"
 """Prefix of warnings about a fault of a tap."""
@@ -137,14 +137,14 @@ class RunReader:
         manifest = msgspec.structs.replace(manifest, main_loop=self.main_loop.id)
         self.catalog = Catalog(manifest, plan.selection, bool(plan.imported), self.main_loop.n_anew)
         self._primary: list[PrimaryChoice | None] = []  # one, once the first run is read
-        self._learnt: Output | None = None  # of that run, until it is read
+        self._learnt: LoggedOutput | None = None  # of that run, until it is read
         if first is not None:
             self._learnt = self._read_output(collect_continued(first))
             self.catalog.learn(self._learnt)
 
-    def _read_output(self, attempts: Sequence[Path]) -> Output:
+    def _read_output(self, attempts: Sequence[Path]) -> LoggedOutput:
         if self.catalog.keeps_listed:
-            return Output({})
+            return LoggedOutput({})
         from deviate.records.output import read_output  # compiles patterns, which what is imported does not need
 
         return read_output(attempts, self.catalog.manifest.sites, self.main_loop.id)

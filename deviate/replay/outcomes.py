@@ -14,7 +14,7 @@ from typing import BinaryIO, Literal
 
 from deviate.base.notebooks import place_text
 from deviate.errors import RunError
-from deviate.eventlog import End, Signal, decode
+from deviate.eventlog import EndEntry, SignalEntry, decode
 from deviate.model.records import Status
 from deviate.records.layout import event_files
 from deviate.records.read import stderr_tail
@@ -194,7 +194,7 @@ def signals_to_itself(attempt: Path) -> dict[int, str]:
             if line.startswith(b'["signal"'):
                 try:
                     event = decode(line)
-                    if isinstance(event, Signal):
+                    if isinstance(event, SignalEntry):
                         places[int(event.number)] = f" at {place_text(event.file, event.line)}" if event.file else ""
                 except ValueError:  # a torn line
                     continue
@@ -306,7 +306,7 @@ def is_whole(path: Path) -> bool:
         event = decode(last)
     except ValueError:
         return False
-    return not isinstance(event, End) or event.n_bytes is None or int(event.n_bytes) == size - len(last) - 1
+    return not isinstance(event, EndEntry) or event.n_bytes is None or int(event.n_bytes) == size - len(last) - 1
 
 
 def _last_line(file: BinaryIO) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deviate.base.git import SAFE
 from deviate.errors import RunError
-from deviate.eventlog import BY_NAME, Step, decode
+from deviate.eventlog import BY_NAME, StepEntry, decode
 from deviate.records.events import UNKNOWN_MAIN
 from deviate.records.layout import event_files, log_files
 from deviate.records.schema import Manifest
@@ -77,7 +77,7 @@ class Progress:
             if line.startswith(STEP):
                 with contextlib.suppress(ValueError, IndexError, TypeError):
                     event = decode(line)
-                    if isinstance(event, Step) and event.loop in self._main_loops:
+                    if isinstance(event, StepEntry) and event.loop in self._main_loops:
                         self.step = int(event.step)
                         return
 

@@ -102,7 +102,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row of a table; the cells follow the columns.
 
     Attributes:
@@ -123,7 +123,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DocumentTable:
     """A table.
 
     Attributes:
@@ -136,20 +136,20 @@ class Table:
 
     caption: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     kind: Literal["grid", "quantities", "matrix", "listing"] = "grid"
     styles: tuple[ColumnStyle, ...] = ()
     second_columns: tuple[str, ...] = ()
     footnotes: tuple[str, ...] = ()
 
 
-def quantities(caption: str, columns: Sequence[str], rows: Sequence[Row]) -> Table:
+def quantities(caption: str, columns: Sequence[str], rows: Sequence[TableRow]) -> DocumentTable:
     """A table with a row per quantity, which states its method, and a column per experiment."""
-    return Table(caption, ("Quantity", *columns, "how"), tuple(rows), kind="quantities")
+    return DocumentTable(caption, ("Quantity", *columns, "how"), tuple(rows), kind="quantities")
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class ReportFigure:
     """A figure with its caption; the title is set apart where it is not part of the caption."""
 
     plot: Plot
@@ -286,7 +286,7 @@ class SummaryLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ExperimentSummary:
     """Summary of one experiment: its primary metric, or the first few metrics if there is none."""
 
     role: str
@@ -297,7 +297,7 @@ class Summary:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CandidateVerdict:
     """The verdict on one candidate.
 
     Attributes:
@@ -363,11 +363,11 @@ class MetricPart:
     overview_n: tuple[str, ...]
     cv: Entry
     judgements: tuple[Judgement | Absent, ...]
-    descriptions: Table
-    quantities: Table | Absent | None
-    shape: Table | None
-    estimation: Figure | Absent
-    curve: Figure | Absent
+    descriptions: DocumentTable
+    quantities: DocumentTable | Absent | None
+    shape: DocumentTable | None
+    estimation: ReportFigure | Absent
+    curve: ReportFigure | Absent
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,12 +421,12 @@ class Section:
         return self.of(str)
 
     @property
-    def tables(self) -> tuple[Table, ...]:
-        return self.of(Table)
+    def tables(self) -> tuple[DocumentTable, ...]:
+        return self.of(DocumentTable)
 
     @property
-    def figures(self) -> tuple[Figure, ...]:
-        return self.of(Figure)
+    def figures(self) -> tuple[ReportFigure, ...]:
+        return self.of(ReportFigure)
 
     @property
     def items(self) -> tuple[str, ...]:
@@ -448,7 +448,7 @@ class Section:
     @property
     def exhibits(self) -> "tuple[Block, ...]":
         """Figures and tables."""
-        return tuple(block for block in self.blocks if isinstance(block, Figure | Table))
+        return tuple(block for block in self.blocks if isinstance(block, ReportFigure | DocumentTable))
 
     @property
     def footnotes(self) -> tuple[str, ...]:
@@ -460,7 +460,20 @@ class Section:
 
 
 Block = (
-    str | Absent | Items | Table | Figure | Code | Excerpt | Remark | Quote | Changes | Failure | Facts | Fold | Section
+    str
+    | Absent
+    | Items
+    | DocumentTable
+    | ReportFigure
+    | Code
+    | Excerpt
+    | Remark
+    | Quote
+    | Changes
+    | Failure
+    | Facts
+    | Fold
+    | Section
 )
 """What a section is made of; text is a paragraph. Figures that follow each other stand beside each other."""
 
@@ -516,9 +529,9 @@ class Report(Document):
         embedded: what a page holds of `data`, and of curves.
     """
 
-    experiments: tuple[Summary, ...]
+    experiments: tuple[ExperimentSummary, ...]
     candidates: tuple[str, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[CandidateVerdict, ...]
     no_verdict: str
     result: SummaryLine | None
     primary: str
@@ -540,8 +553,8 @@ class Report(Document):
     stability: tuple[str, ...]
     outcomes: tuple[str, ...]
     failures: tuple[Failure, ...]
-    results: Callable[..., Table]
-    further: Callable[[], dict[str, tuple[Table, ...]]]
+    results: Callable[..., DocumentTable]
+    further: Callable[[], dict[str, tuple[DocumentTable, ...]]]
     embedded: Callable[[], object]
     embedded_curves: Callable[[], tuple[str, str]]
 

@@ -10,7 +10,7 @@ Style = Literal["plain", "signed", "p", "grouped"]
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class ShownNumber:
     """A number with its display format.
 
     Attributes:
@@ -39,7 +39,7 @@ class Number:
         return f"{mantissa}e{exponent}" if exponent else mantissa
 
 
-Piece = str | Number
+Piece = str | ShownNumber
 """Words, or a number among them."""
 Pieces = tuple[Piece, ...]
 PLUS_MINUS, TO, PERCENT = " ± ", f" {ELLIPSIS} ", " %"
@@ -51,28 +51,28 @@ def text_of(pieces: Iterable[Piece]) -> str:
 
 def ends(low: float, high: float, places: int | None) -> Pieces:
     """`0.12 … 0.54`."""
-    return (Number(low, places), TO, Number(high, places))
+    return (ShownNumber(low, places), TO, ShownNumber(high, places))
 
 
 def share(fraction: float) -> Pieces:
     """A dimensionless fraction in percent with two significant digits, as for a coefficient of variation."""
     percent = 100 * fraction
-    return (Number(percent, max(0, decimals(abs(percent)) or 0)), PERCENT)
+    return (ShownNumber(percent, max(0, decimals(abs(percent)) or 0)), PERCENT)
 
 
 def factor(value: float) -> Pieces:
     """Ratios, effect sizes and probabilities, with two decimals."""
-    return (Number(value, 2),)
+    return (ShownNumber(value, 2),)
 
 
 def whole(n: float) -> Pieces:
     """A count with thousands separators."""
-    return (Number(n, style="grouped"),)
+    return (ShownNumber(n, style="grouped"),)
 
 
 def p_value(value: float) -> Pieces:
     """A p-value as in a sentence: `p = .004`, `p < .001`."""
-    return ("p " if p_cell(value).startswith("<") else "p = ", Number(value, style="p"))
+    return ("p " if p_cell(value).startswith("<") else "p = ", ShownNumber(value, style="p"))
 
 
 def append_unit(pieces: Pieces, unit: str) -> Pieces:
@@ -81,4 +81,4 @@ def append_unit(pieces: Pieces, unit: str) -> Pieces:
 
 def duration_of(seconds: float) -> Pieces:
     """A duration in its two largest units, `3 min 5 s`."""
-    return tuple(part if isinstance(part, str) else Number(*part) for part in duration_parts(seconds))
+    return tuple(part if isinstance(part, str) else ShownNumber(*part) for part in duration_parts(seconds))

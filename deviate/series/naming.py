@@ -64,7 +64,7 @@ Keys = frozenset[tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class LoggedOutput:
     """What the logs of one attempt say of its values.
 
     Attributes:

@@ -48,7 +48,7 @@ class Called:
         return argument(self.node, place, *names)
 
 
-class Survey:
+class SourceSurvey:
     """Queries of the matchers.
 
     Attributes:

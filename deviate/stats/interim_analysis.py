@@ -12,7 +12,7 @@ from deviate.model.records import Experiment
 from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED, describe_runs
 from deviate.stats.design.group_sequential import SPENDING_NAMES, SpendingPlan, at_look, repeated_p
-from deviate.stats.design.precision import MIN_RUNS, Target, forecast, half_width, is_precise_enough
+from deviate.stats.design.precision import MIN_RUNS, PrecisionTarget, forecast, half_width, is_precise_enough
 from deviate.stats.lookup import require_metric
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ OPEN = frozenset({"undecided", "withheld"})
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class PrecisionProgress:
     """Progress of an experiment towards a precision target; no p-value is involved.
 
     Attributes:
@@ -242,7 +242,9 @@ class Progress:
     n_forecast: int | Unavailable
 
 
-def progress(experiment: Experiment, target: Target, *, confidence: float = 0.95, min_runs: int = MIN_RUNS) -> Progress:
+def progress(
+    experiment: Experiment, target: PrecisionTarget, *, confidence: float = 0.95, min_runs: int = MIN_RUNS
+) -> PrecisionProgress:
     """The progress of an experiment, by the metric that the target names and its aggregate.
 
     Raises:
@@ -252,7 +254,7 @@ def progress(experiment: Experiment, target: Target, *, confidence: float = 0.95
     metric = next(metric for metric in experiment.metrics if metric.name == target.metric)
     description = describe_runs(experiment, metric, confidence=confidence)
     scores = description.values
-    return Progress(
+    return PrecisionProgress(
         n=len(scores),
         mean=description.mean,
         half_width=half_width(scores, confidence),

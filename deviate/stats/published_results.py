@@ -9,7 +9,7 @@ from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailabl
 from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
 from deviate.stats.estimates import summary
-from deviate.stats.estimates.sample import Summary
+from deviate.stats.estimates.sample import SampleSummary
 from deviate.stats.interim_analysis import pending
 
 FAR = 25.0
@@ -32,8 +32,8 @@ def compare_published(
     metric = described.metric
     absent = Unavailable(described.note or "no score")
     refusal = _why_no_interval(experiment, described, published)
-    baseline = Summary(published.n, published.mean, _number_or_nan(published.sd))
-    candidate = Summary(described.n, _number_or_nan(described.mean), _number_or_nan(described.sd))
+    baseline = SampleSummary(published.n, published.mean, _number_or_nan(published.sd))
+    candidate = SampleSummary(described.n, _number_or_nan(described.mean), _number_or_nan(described.sd))
     margin = metric.margin if margin is None else margin
     mark = _mark(experiment)
 

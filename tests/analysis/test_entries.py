@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis.entries import Entries, rank_scripts
+from deviate.analysis.entries import EntryScripts, rank_scripts
 
 TRAIN = """\
 import argparse
@@ -26,7 +26,7 @@ NET = "import torch\n\nclass Net(torch.nn.Module):\n    def train_step(self):\n 
 MAIN = "if __name__ == '__main__':\n    main()\n"
 
 
-def rank(root: Path, files: dict[str, str]) -> Entries:
+def rank(root: Path, files: dict[str, str]) -> EntryScripts:
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ def rank(root: Path, files: dict[str, str]) -> Entries:
     return rank_scripts(root)
 
 
-def names(entries: Entries) -> list[str]:
+def names(entries: EntryScripts) -> list[str]:
     return [entry.file for entry in entries.scripts]
 
 

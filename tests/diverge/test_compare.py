@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from traced import STEP, a_record, a_trace, columns, steps
 
 from deviate.diverge.compare import FirstDifference, compare_traces, find_first_difference, keep_shared, without_idle
-from deviate.diverge.findings import Difference, Phase, Place
-from deviate.diverge.traces import Trace, TraceRecord
+from deviate.diverge.findings import CodeLine, Difference, Phase
+from deviate.diverge.traces import ProcessTrace, TraceRecord
 
 
 def first_difference(one: list[TraceRecord], other: list[TraceRecord]) -> Difference:
@@ -52,7 +52,7 @@ def test_the_phase_is_that_of_the_first_record_that_differs(at: int, phase: Phas
 
     assert (found.step, found.phase, found.n_equal) == (3, phase, place)
     assert (found.kind, found.name) == STEP[at]
-    assert found.place == Place("train.py", 10 + at)
+    assert found.place == CodeLine("train.py", 10 + at)
     assert found.only_in is None
 
 
@@ -192,7 +192,7 @@ def test_the_values_of_a_loss_are_told() -> None:
 def test_an_extra_operation_is_of_the_program_and_tells_where_it_came() -> None:
     records = steps(2)
     at = len(STEP) + 4
-    extra = a_record(1, "operation", "aten.mul.Tensor", 77, place=Place("train.py", 50), module="layers.0")
+    extra = a_record(1, "operation", "aten.mul.Tensor", 77, place=CodeLine("train.py", 50), module="layers.0")
 
     found = first_difference(records, [*records[:at], extra, *changed(records, at)[at:]])
 
@@ -288,7 +288,7 @@ def traces(draw: st.DrawFn) -> list[TraceRecord]:
     step = draw(st.lists(names, min_size=2, max_size=12))
     digests = iter(draw(st.lists(st.integers(0, 2**32 - 1), min_size=48, max_size=48, unique=True)))
     return [
-        a_record(number, kind, name, next(digests), place=Place("train.py", line))
+        a_record(number, kind, name, next(digests), place=CodeLine("train.py", line))
         for number in range(draw(st.integers(1, 4)))
         for line, (kind, name) in enumerate(step)
     ]
@@ -332,7 +332,7 @@ def test_an_extra_record_is_found_though_all_numbers_after_it_differ(
 ) -> None:
     at = data.draw(st.integers(0, len(records)))
     step = records[min(at, len(records) - 1)].step
-    extra = a_record(step, "operation", "aten.mul.Tensor", 1 << 40, place=Place("train.py", 99))
+    extra = a_record(step, "operation", "aten.mul.Tensor", 1 << 40, place=CodeLine("train.py", 99))
     after = [replace(it, digest=(it.digest or 0) ^ 1) for it in records[at:]]
 
     assert compared(records, [*records[:at], extra, *after]) == FirstDifference(at, at, 2)
@@ -363,7 +363,7 @@ def test_numbers_of_another_shape_are_other_numbers_and_no_other_way() -> None:
 
 
 def test_the_same_operation_on_another_line_with_other_numbers_is_another_way() -> None:
-    here, there = Place("train.py", 7), Place("train.py", 9)
+    here, there = CodeLine("train.py", 7), CodeLine("train.py", 9)
     one = [a_record(digest=1, place=here), a_record(name="b", digest=2)]
 
     assert compared(one, [a_record(digest=5, place=there), a_record(name="b", digest=2)]) == FirstDifference(
@@ -392,13 +392,13 @@ def test_what_one_environment_alone_has_anywhere_is_left_out() -> None:
     assert list(one) == list(other) == [a_record()]
 
 
-def trace(*states: int, name: str = "python", rank: int = 0) -> Trace:
+def trace(*states: int, name: str = "python", rank: int = 0) -> ProcessTrace:
     """A trace whose generator is in these states, update by update, with a loss after each."""
     records = []
     for step, digest in enumerate(states):
         records.append(TraceRecord(step, None, "state", name, 0, digest))
         records.append(TraceRecord(step, None, "loss", "loss", 0, 100 + step))
-    return Trace(rank, 2, 0, None, columns(records), len(states))
+    return ProcessTrace(rank, 2, 0, None, columns(records), len(states))
 
 
 def test_another_state_that_never_changes_is_left_out() -> None:

@@ -4,18 +4,18 @@ from typing import Any
 
 from traced import a_record, a_trace
 
-from deviate.diverge.findings import Difference, Place
+from deviate.diverge.findings import CodeLine, Difference
 from deviate.diverge.inputs import compare_inputs, equal_inputs
-from deviate.diverge.traces import InputEvent, Trace
+from deviate.diverge.traces import InputEvent, ProcessTrace
 
 BATCH = Difference("steps", "data", 1, 1, "batch", "input", n_equal=1)
 
 
 def an_input(digest: int | None, *, line: int = 3, source: str = "listing", step: int = 0, **more: Any) -> InputEvent:
-    return InputEvent(source, "os.listdir('data')", digest, str(digest), Place("train.py", line), step, **more)
+    return InputEvent(source, "os.listdir('data')", digest, str(digest), CodeLine("train.py", line), step, **more)
 
 
-def traced(*inputs: InputEvent) -> tuple[Trace, ...]:
+def traced(*inputs: InputEvent) -> tuple[ProcessTrace, ...]:
     return (a_trace([a_record(0), a_record(1)], inputs=inputs),)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from traced import a_trace
 
-from deviate.diverge.findings import Place
+from deviate.diverge.findings import CodeLine
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair
 from deviate.diverge.traces import InputEvent
@@ -27,7 +27,7 @@ def pair(folder: Path, *texts: str, inputs: tuple[tuple[InputEvent, ...], ...] =
 
 
 def reading(shown: str) -> InputEvent:
-    return InputEvent("clock", "time.time()", 1, shown, Place("train.py", 1))
+    return InputEvent("clock", "time.time()", 1, shown, CodeLine("train.py", 1))
 
 
 CLOCKS = ((reading("100.000000"), reading("100.400000")), (reading("200.000000"), reading("200.440000")))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from partings import operation, parted
 
-from deviate.diverge.findings import DivergenceFindings, Place
+from deviate.diverge.findings import CodeLine, DivergenceFindings
 from deviate.diverge.source import AROUND, attach_source_context
 from deviate.records.layout import snapshot_folder
 from deviate.records.snapshot import TREE
@@ -22,8 +22,8 @@ def attempt(tmp_path: Path) -> Path:
     return tmp_path / "runs/0/attempt-0"
 
 
-def found_at(line: int, attempt: Path, file: str = "train.py") -> tuple[Place, DivergenceFindings]:
-    place = Place(file, line)
+def found_at(line: int, attempt: Path, file: str = "train.py") -> tuple[CodeLine, DivergenceFindings]:
+    place = CodeLine(file, line)
     found = attach_source_context(parted(operation(place=place, more={"called": place})), attempt)
     assert found.first is not None
     assert found.first.place is not None
@@ -47,4 +47,4 @@ def test_a_secret_beside_the_line_is_covered(attempt: Path) -> None:
 
 @pytest.mark.parametrize(("line", "file"), [(0, "train.py"), (99, "train.py"), (1, "absent.py")])
 def test_a_place_that_is_not_there_stays_as_it_is(line: int, file: str, attempt: Path) -> None:
-    assert found_at(line, attempt, file)[0] == Place(file, line)
+    assert found_at(line, attempt, file)[0] == CodeLine(file, line)

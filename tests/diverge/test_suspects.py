@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from samples import run
 
-from deviate.diverge.calls import Calls
-from deviate.diverge.findings import Cause, Difference, InputDifference, Phase, Place
-from deviate.diverge.source import Texts
-from deviate.diverge.suspects import Evidence, base_name, find_causes
+from deviate.diverge.calls import SourceCalls
+from deviate.diverge.findings import Cause, CodeLine, Difference, InputDifference, Phase
+from deviate.diverge.source import SnapshotTexts
+from deviate.diverge.suspects import PairEvidence, base_name, find_causes
 from deviate.model.analysis import Hazard
 from deviate.model.records import SeedEvent
 from deviate.replay.variants import VARIANTS
@@ -19,7 +19,7 @@ from deviate.sources.catalogue import SOURCES
 CPU = {"CPU": "a processor", "torch": "2.13.0+cpu", "torch threads": "2"}
 GPU = {"CPU": "a processor", "GPU": "a GPU", "torch": "2.13.0+cu130", "torch threads": "2"}
 ON_GPU = {"device": "cuda:0"}
-HERE = Place("train.py", 41, "y = table[index]")
+HERE = CodeLine("train.py", 41, "y = table[index]")
 LOSS = Difference("metrics", "metric", 0, 0, "metric", "loss")
 BATCH = Difference("steps", "data", 0, 0, "batch", "input")
 FORWARD = Difference("steps", "forward", 0, 0, "forward", "output")
@@ -34,16 +34,16 @@ def state(name: str) -> Difference:
     return Difference("steps", "random", 0, 0, "state", name)
 
 
-def seen(variant: str = "control", facts: Any = CPU, others: Any = None, **more: Any) -> Evidence:
+def seen(variant: str = "control", facts: Any = CPU, others: Any = None, **more: Any) -> PairEvidence:
     """Evidence of two runs; `more` has fields of it, and of both runs."""
-    fields = {field.name for field in dataclasses.fields(Evidence)}
+    fields = {field.name for field in dataclasses.fields(PairEvidence)}
     more.setdefault("seed_events", seeds("torch.manual_seed", "1", "1"))
     of_runs = {name: more.pop(name) for name in list(more) if name not in fields}
     first, second = (
         dataclasses.replace(run(number, {}), environment=told, **{name: pair[number] for name, pair in of_runs.items()})
         for number, told in enumerate((facts, others or facts))
     )
-    return Evidence((first, second), ("run 0", "run 1"), VARIANTS[variant], **more)
+    return PairEvidence((first, second), ("run 0", "run 1"), VARIANTS[variant], **more)
 
 
 def hazard(name: str, line: int = 5, code: str = "code", **more: Any) -> Hazard:
@@ -52,18 +52,18 @@ def hazard(name: str, line: int = 5, code: str = "code", **more: Any) -> Hazard:
 
 def entered(source: str, call: str = "call()", shown: Any = ("a, b", "b, a"), line: int = 5, **more: Any) -> Any:
     shown = tuple(f"2 names: {names}" for names in shown) if source == "listing" and ":" not in shown[0] else shown
-    return InputDifference(source, call, Place("train.py", line), 0, None, shown, **{"is_upstream": True, **more})
+    return InputDifference(source, call, CodeLine("train.py", line), 0, None, shown, **{"is_upstream": True, **more})
 
 
 def seeds(call: str, *values: str) -> tuple[tuple[SeedEvent, ...], ...]:
     return tuple((SeedEvent(call, value, "train.py", 9, "kept"),) for value in values)
 
 
-def ids(difference: Difference, evidence: Evidence) -> list[str]:
+def ids(difference: Difference, evidence: PairEvidence) -> list[str]:
     return [cause.id for cause in find_causes(difference, evidence)]
 
 
-def first(difference: Difference, evidence: Evidence) -> Cause:
+def first(difference: Difference, evidence: PairEvidence) -> Cause:
     return find_causes(difference, evidence)[0]
 
 
@@ -174,7 +174,7 @@ def test_different_seeds_by_design_are_said_first() -> None:
 
 def test_a_call_that_got_other_seeds_is_named_with_its_values_unless_the_values_only_changed_places() -> None:
     cause = first(WEIGHTS, seen(seed_events=seeds("torch.manual_seed", "1790000000", "1790000003")))
-    assert (cause.id, cause.places) == ("changing-seed", (Place("train.py", 9),))
+    assert (cause.id, cause.places) == ("changing-seed", (CodeLine("train.py", 9),))
     assert cause.why.startswith("torch.manual_seed received 1790000000 in run 0 and 1790000003 in run 1")
     one, other = (SeedEvent("numpy.random.default_rng", value, "train.py", 9, "kept") for value in "12")
     assert ids(WEIGHTS, seen(seed_events=((one, other), (other, one)))) == []
@@ -382,13 +382,13 @@ def test_the_cure_of_an_input_is_written_for_the_call_on_its_line(tmp_path: Path
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree/train.py").write_text("import os\nnames = [n for n in os.listdir('data')]\nos.getpid(\n")
     (tmp_path / "tree/lib.py").write_text("import time, random\nrandom.seed(time.time())\n")
-    calls = Calls(Texts(tmp_path))
+    calls = SourceCalls(SnapshotTexts(tmp_path))
     assert list(calls.at("train.py", 2)) == [], "a file that cannot be parsed has no calls"
     (tmp_path / "tree/train.py").write_text("import os\nnames = [n for n in os.listdir('data')]\n")
     listing = entered("listing", "os.listdir('data')", line=2)
-    found = first(LOSS, seen(inputs=(listing,), calls=Calls(Texts(tmp_path))))
+    found = first(LOSS, seen(inputs=(listing,), calls=SourceCalls(SnapshotTexts(tmp_path))))
     assert found.cure == "sort the names; instead of `os.listdir('data')`\nsorted(os.listdir('data'))"
-    clock = dataclasses.replace(entered("clock", "time.time()"), place=Place("lib.py", 2))
+    clock = dataclasses.replace(entered("clock", "time.time()"), place=CodeLine("lib.py", 2))
     evidence = seen("as-is", inputs=(clock,), hazards=(Hazard("changing-seed", "lib.py", 2, "time.time()", ""),))
     cause = first(LOSS, dataclasses.replace(evidence, calls=calls))
     assert cause.cure == "instead of `random.seed(time.time())`\nrandom.seed(0)"

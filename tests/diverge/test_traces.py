@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from traced import STEP, a_record, a_trace, columns, lines_of, start_line, steps, write_trace
 
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.findings import Place
-from deviate.diverge.traces import Trace, TraceRecord, kept_array, read_traces
+from deviate.diverge.findings import CodeLine
+from deviate.diverge.traces import ProcessTrace, TraceRecord, kept_array, read_traces
 from deviate.errors import RecordError
 
 numbers = st.integers(0, 2**64 - 2)
@@ -44,7 +44,7 @@ def record_line(name: str = "a", digest: int | None = 1, place: int = -1, **more
     return json.dumps(["module", name, digest, "float32[4]", place, more]) + "\n"
 
 
-def only(attempt: Path) -> Trace:
+def only(attempt: Path) -> ProcessTrace:
     (found,) = read_traces(attempt)
     return found
 
@@ -119,10 +119,10 @@ def test_a_line_of_the_program_is_that_of_the_original(attempt: Path) -> None:
 
     assert [it.place for it in only(attempt).records] == [
         None,
-        Place("train.py", 2, "y = table[index]"),
-        Place("model.py", 1, "x = layer(x)"),
-        Place("model.py", 9),
-        Place("gone.py", 1),
+        CodeLine("train.py", 2, "y = table[index]"),
+        CodeLine("model.py", 1, "x = layer(x)"),
+        CodeLine("model.py", 9),
+        CodeLine("gone.py", 1),
         None,
     ]
 
@@ -137,7 +137,7 @@ def test_secrets_in_lines_are_covered(attempt: Path) -> None:
 def test_the_place_that_called_backward_is_a_place(attempt: Path) -> None:
     write(attempt, start_line(), '["place", 0, "train.py", 1]\n', record_line(called=0), record_line(called=-1))
     called = [it.more["called"] for it in only(attempt).records]
-    assert called == [Place("train.py", 1, "first()"), None]
+    assert called == [CodeLine("train.py", 1, "first()"), None]
 
 
 def test_ordinals_count_within_a_step_and_the_main_step_stays_until_the_next(attempt: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from deviate.guest import callback_threads
 from deviate.guest.callback_threads import callback_threads_of
-from deviate.guest.project import Project
+from deviate.guest.project import GuestProject
 from deviate.guest.recorder import Recorder
 from deviate.guest.requests import Requests
 from deviate.guest.streams import Bank, Streams, derive
@@ -35,7 +35,7 @@ class Numbers(Bank):
 
 @pytest.fixture
 def streams(tmp_path: Path) -> Streams:
-    project = Project(str(tmp_path), {"originals": "", "files": {}, "loops": {}, "sites": {}})
+    project = GuestProject(str(tmp_path), {"originals": "", "files": {}, "loops": {}, "sites": {}})
     return Streams(dict(SEEDS), Recorder(str(tmp_path), {}, project))
 
 

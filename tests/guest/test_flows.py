@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from deviate.guest.flows import Flows
-from deviate.guest.project import Project
+from deviate.guest.project import GuestProject
 
 SCRIPT = """\
 def Variable(value, name=""): return value
@@ -61,7 +61,7 @@ start = value(); first = Variable(start)             # into Variable
 def test_values_are_followed_into_the_calls_that_take_them(tmp_path: Path) -> None:
     file = tmp_path / "train.py"
     file.write_text(SCRIPT)
-    flows = Flows(Project(str(tmp_path), {"originals": "", "files": {}, "loops": {}, "sites": {}}))
+    flows = Flows(GuestProject(str(tmp_path), {"originals": "", "files": {}, "loops": {}, "sites": {}}))
     found: dict[int, list[str]] = {}
 
     def ask(*, is_shuffle: bool = True) -> int:
@@ -85,7 +85,7 @@ def test_values_are_followed_into_the_calls_that_take_them(tmp_path: Path) -> No
 
 
 def test_a_file_that_is_not_there_tells_nothing() -> None:
-    flows = Flows(Project("/", {"originals": "", "files": {}, "loops": {}, "sites": {}}))
+    flows = Flows(GuestProject("/", {"originals": "", "files": {}, "loops": {}, "sites": {}}))
     scope = {"sys": sys}
     exec(compile("def here():\n    return sys._getframe()\nframe = here()", "/gone/train.py", "exec"), scope)
     assert not flows.reach(scope["frame"], frozenset({"Variable"}))

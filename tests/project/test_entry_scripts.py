@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from deviate.analysis.entries import Entries, Entry
+from deviate.analysis.entries import EntryScript, EntryScripts
 from deviate.errors import InputError
 from deviate.project.entry_scripts import entries_document, refuse_folder, render_entries
 
 HERE = Path("/home/me/project")
-FIRST = Entry("train.py", 9.0, ("calls backward", "has a main guard"))
-SECOND = Entry("other/tr ain.py", 8.0, ("calls fit",))
+FIRST = EntryScript("train.py", 9.0, ("calls backward", "has a main guard"))
+SECOND = EntryScript("other/tr ain.py", 8.0, ("calls fit",))
 
 
-def entries(*scripts: Entry, folder: Path = HERE, notebooks: tuple[str, ...] = ()) -> Entries:
-    return Entries(folder, scripts, notebooks, 7)
+def entries(*scripts: EntryScript, folder: Path = HERE, notebooks: tuple[str, ...] = ()) -> EntryScripts:
+    return EntryScripts(folder, scripts, notebooks, 7)
 
 
 def test_one_clear_script_comes_with_the_command() -> None:
@@ -39,7 +39,7 @@ def test_several_are_numbered_and_notebooks_are_mentioned() -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_asked_and_only_ten_are_shown(width: int) -> None:
-    many = [Entry(f"train_{number}.py", 5.0, ("a reason " * 30,)) for number in range(14)]
+    many = [EntryScript(f"train_{number}.py", 5.0, ("a reason " * 30,)) for number in range(14)]
     lines = render_entries(entries(*many), HERE, width).splitlines()
     assert max(map(len, lines)) <= width
     assert any("and 4 more" in line for line in lines)

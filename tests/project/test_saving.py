@@ -10,7 +10,7 @@ from deviate.analysis.analyze import analyze
 from deviate.errors import InputError
 from deviate.model.analysis import Analysis
 from deviate.project.config import load
-from deviate.project.saving import Saved, save, write_text
+from deviate.project.saving import SavedChanges, save, write_text
 from deviate.project.selection import match, select_metrics
 
 SCRIPT = """\
@@ -36,7 +36,7 @@ def analysed(path: Path) -> Analysis:
     return analyze(path.parent / "train.py", path.parent)
 
 
-def saved(path: Path) -> Saved:
+def saved(path: Path) -> SavedChanges:
     config = load(path)
     analysis, matches = match(analysed(path), config)
     return save(analysis, config, matches, path)
@@ -57,7 +57,7 @@ def change(path: Path, old: str, new: str) -> None:
 
 def test_a_saved_plan_gives_the_same_selection_again(path: Path) -> None:
     before = analysed(path)
-    assert saved(path) == Saved()
+    assert saved(path) == SavedChanges()
     config = load(path)
     analysis, matches = match(before, config)
     assert analysis == before
@@ -77,7 +77,7 @@ def test_every_rejected_value_can_be_switched_on_by_taking_its_comment_signs_awa
 def test_saving_twice_changes_nothing(path: Path) -> None:
     saved(path)
     before = path.read_bytes()
-    assert saved(path) == Saved()
+    assert saved(path) == SavedChanges()
     assert path.read_bytes() == before
 
 
@@ -96,7 +96,7 @@ def test_a_metric_that_is_new_in_the_script_is_added_and_one_that_was_left_out_i
     path.write_text(text[:start] + text[text.index("[metrics.test_acc]") :])
     change(path.parent / "train.py", '    print(f"train', "    print('f1', f1(x))\n    print(f\"train")
     told = saved(path)
-    assert told == Saved(added=("f1",), moved=("test_acc", "loss"), left=("train_acc",))
+    assert told == SavedChanges(added=("f1",), moved=("test_acc", "loss"), left=("train_acc",))
     assert str(told) == "added: f1; moved with the script: test_acc, loss; still excluded: train_acc"
     assert list(selected(path)) == ["test_acc", "loss", "f1"]
     change(
@@ -135,10 +135,10 @@ def test_what_is_gone_is_commented_out_and_told(path: Path) -> None:
 
 def test_a_listing_by_hand_is_offered_more_but_not_added_to(path: Path) -> None:
     path.write_text("[metrics.test_acc] # only this\n")
-    assert saved(path) == Saved(offered=("train_acc", "loss"))
+    assert saved(path) == SavedChanges(offered=("train_acc", "loss"))
     assert "# [metrics.loss]\n" in path.read_text()
     assert list(selected(path)) == ["test_acc"]
-    assert saved(path) == Saved(left=("train_acc", "loss"))
+    assert saved(path) == SavedChanges(left=("train_acc", "loss"))
 
 
 def test_a_metric_that_became_several_is_not_taken_for_gone(path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_metric_that_became_several_is_not_taken_for_gone(path: Path) -> None:
 
 def test_an_empty_metrics_part_is_filled(path: Path) -> None:
     path.write_text("# mine\n[metrics]\n")
-    assert saved(path) == Saved()
+    assert saved(path) == SavedChanges()
     assert path.read_text().startswith("# mine\n[metrics]\n\n[experiment]")
     assert list(selected(path)) == ["train_acc", "test_acc", "loss"]
 

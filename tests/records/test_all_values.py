@@ -13,7 +13,7 @@ from deviate.model.records import Experiment
 from deviate.records.read import read_experiment
 from deviate.report.data.embedded import embedded_curves
 from deviate.report.data.tables import table_files
-from deviate.report.document import Figure
+from deviate.report.document import ReportFigure
 from deviate.report.parts.build import build_report
 from deviate.report.plots import CurvePlot
 from deviate.series.score import aggregate_series
@@ -56,7 +56,7 @@ def test_they_are_in_the_record_the_curve_and_the_data(reinforced: Path) -> None
     curves = next(table for table in table_files(findings) if table.name == "curves.csv")
     assert "".join(curves.chunks()).count("\nacc,base,as-is,0,") == 256
     curve = build_report(findings).metrics[0].curve
-    assert isinstance(curve, Figure)
+    assert isinstance(curve, ReportFigure)
     plot = curve.plot
     assert isinstance(plot, CurvePlot)
     assert len(plot.groups[0].counted[0].values) == 256

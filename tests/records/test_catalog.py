@@ -13,12 +13,12 @@ from deviate.model.plan import Selection
 from deviate.model.records import Series
 from deviate.records.catalog import Catalog
 from deviate.records.columns import NO_STEP
-from deviate.records.events import Points, ProcessLog, Source
+from deviate.records.events import Points, ProcessLog, ValueSource
 from deviate.records.merge_processes import measure, process_warnings
 from deviate.records.snapshot import read_manifest
 from deviate.series.captions import captions_of
 from deviate.series.lines import read_lines
-from deviate.series.naming import Output, Stream, StreamKey
+from deviate.series.naming import LoggedOutput, Stream, StreamKey
 
 A, B, C = (Place("train.py", line) for line in (10, 20, 30))
 
@@ -31,18 +31,18 @@ def catalog(
     return Catalog(read_manifest(tmp_path), replace(chosen, is_fixed=is_fixed))
 
 
-def output(log: str, *, phased: Sequence[str] = ()) -> tuple[Output, dict[str, Source]]:
+def output(log: str, *, phased: Sequence[str] = ()) -> tuple[LoggedOutput, dict[str, ValueSource]]:
     """What a run wrote, and a source for each of its series by its words."""
     streams: dict[StreamKey, Stream] = {}
-    sources: dict[str, Source] = {}
+    sources: dict[str, ValueSource] = {}
     lines = list(read_lines(log))
     for line, captions in zip(lines, captions_of(lines), strict=True):
         for number, caption in zip(line.numbers, captions, strict=True):
             stream = streams.setdefault(StreamKey(caption.key), Stream(StreamKey(caption.key), caption))
             stream.values.append(number.value)
             stream.is_whole = stream.is_whole and number.is_whole
-            sources.setdefault(caption.text, Source(0, None, (), None, caption))
-    return Output({}, tuple(streams.values())), sources
+            sources.setdefault(caption.text, ValueSource(0, None, (), None, caption))
+    return LoggedOutput({}, tuple(streams.values())), sources
 
 
 # What `deviate.toml` lists.
@@ -50,28 +50,28 @@ def output(log: str, *, phased: Sequence[str] = ()) -> tuple[Output, dict[str, S
 
 def test_a_listed_site_with_one_metric_takes_the_values_of_every_path(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("acc")], is_fixed=True)
-    assert [it.name(Source(0, None, path, None)) for path in ((), (A,), (A, B))] == ["acc"] * 3
+    assert [it.name(ValueSource(0, None, path, None)) for path in ((), (A,), (A, B))] == ["acc"] * 3
     assert it.added == []
 
 
 def test_the_call_path_tells_the_listed_metrics_of_a_site_apart(tmp_path: Path) -> None:
     train, test = make_metric("train", path=(A,)), make_metric("test", number=1, path=(B,))
     it = catalog(tmp_path, [train, test], is_fixed=True)
-    assert it.name(Source(0, None, (A,), None)) == "train"
-    assert it.name(Source(0, None, (C, B), None)) == "test"
-    assert it.name(Source(0, None, (C,), None)) is None
+    assert it.name(ValueSource(0, None, (A,), None)) == "train"
+    assert it.name(ValueSource(0, None, (C, B), None)) == "test"
+    assert it.name(ValueSource(0, None, (C,), None)) is None
 
 
 def test_the_longest_path_that_fits_wins(tmp_path: Path) -> None:
     known = [make_metric("any", path=(B,)), make_metric("one", number=1, path=(A, B))]
     it = catalog(tmp_path, known, is_fixed=True)
-    assert it.name(Source(0, None, (A, B), None)) == "one"
-    assert it.name(Source(0, None, (C, B), None)) == "any"
+    assert it.name(ValueSource(0, None, (A, B), None)) == "one"
+    assert it.name(ValueSource(0, None, (C, B), None)) == "any"
 
 
 def test_labels_tell_listed_metrics_of_one_path_apart(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("a", label="train"), make_metric("b", number=1, label="test")], is_fixed=True)
-    assert [it.name(Source(0, None, (A,), label)) for label in ("train", "test", "dev")] == ["a", "b", None]
+    assert [it.name(ValueSource(0, None, (A,), label)) for label in ("train", "test", "dev")] == ["a", "b", None]
 
 
 def test_what_the_user_does_not_list_stays_out_whatever_its_words(tmp_path: Path) -> None:
@@ -79,8 +79,8 @@ def test_what_the_user_does_not_list_stays_out_whatever_its_words(tmp_path: Path
     it = catalog(tmp_path, [make_metric("acc"), loss], select(loss), is_fixed=True)
     _, sources = output("test acc: 0.5")
     assert it.name(sources["test acc"]) is None
-    assert [it.name(Source(site, None, (), None)) for site in (1, 2)] == ["loss", None]
-    assert (it.name(Source(None, "val_acc", (), None)), it.added) == (None, [])
+    assert [it.name(ValueSource(site, None, (), None)) for site in (1, 2)] == ["loss", None]
+    assert (it.name(ValueSource(None, "val_acc", (), None)), it.added) == (None, [])
 
 
 def test_what_is_listed_keeps_its_name_and_not_the_words_of_the_run(tmp_path: Path) -> None:
@@ -92,14 +92,14 @@ def test_what_is_listed_keeps_its_name_and_not_the_words_of_the_run(tmp_path: Pa
 
 def test_a_rejected_site_can_be_listed_later(tmp_path: Path) -> None:
     chosen = select(make_metric("lr", number=5, site=2, expression="lr"))
-    assert catalog(tmp_path, [make_metric("acc")], chosen, is_fixed=True).name(Source(2, None, (A,), None)) == "lr"
+    assert catalog(tmp_path, [make_metric("acc")], chosen, is_fixed=True).name(ValueSource(2, None, (A,), None)) == "lr"
 
 
 def test_items_of_a_listed_mapping_are_metrics_of_their_own(tmp_path: Path) -> None:
     known = [make_metric("val_logs"), make_metric("mine", number=1, site=0, label="f1")]
     it = catalog(tmp_path, known, is_fixed=True)
     labels = (None, "accuracy", "loss", "f1", "accuracy")
-    names = [it.name(Source(0, None, (), label)) for label in labels]
+    names = [it.name(ValueSource(0, None, (), label)) for label in labels]
     assert names == ["val_logs", "val_logs_accuracy", "val_logs_loss", "mine", "val_logs_accuracy"]
     assert [(metric.metric.id, metric.name, metric.direction) for metric in it.added] == [
         (2, "val_logs_accuracy", "max"),
@@ -111,9 +111,12 @@ def test_imported_and_listed_named_values_match_by_name(tmp_path: Path) -> None:
     managed = make_metric("validation accuracy", site=None, expression="val_accuracy")
     it = catalog(tmp_path, [managed], is_fixed=True)
     names = ("val_accuracy", "precision")
-    assert [it.name(Source(None, name, (A,), None)) for name in names] == ["validation accuracy", None]
+    assert [it.name(ValueSource(None, name, (A,), None)) for name in names] == ["validation accuracy", None]
     imported = replace(it, is_imported=True, selection=replace(it.selection, is_fixed=False), _sources={})
-    assert [imported.name(Source(None, name, (A,), None)) for name in names] == ["validation accuracy", "precision"]
+    assert [imported.name(ValueSource(None, name, (A,), None)) for name in names] == [
+        "validation accuracy",
+        "precision",
+    ]
     assert [metric.name for metric in imported.metrics] == ["validation accuracy", "precision"]
 
 
@@ -164,7 +167,7 @@ def test_a_number_without_any_words_that_is_the_mean_of_a_series_is_called_so(tm
     it.learn(written)
     assert [one.name for one in it.metrics] == ["r2", "mean_r2"]
     bare = written.streams[1]
-    assert it.name(Source(0, None, (), None, bare.caption)) == "mean_r2"
+    assert it.name(ValueSource(0, None, (), None, bare.caption)) == "mean_r2"
 
 
 def test_arguments_that_are_written_with_results_are_settings(tmp_path: Path) -> None:
@@ -185,11 +188,11 @@ def test_of_tables_rows_that_count_are_settings(tmp_path: Path) -> None:
 def test_values_under_a_tag_or_a_key_are_named_by_it(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("logs")])
     labels = ("val/accuracy", "train/epsilon", "lr", "step_time", "epoch_loss", "epoch")
-    assert [it.name(Source(0, None, (), label)) for label in labels] == [
+    assert [it.name(ValueSource(0, None, (), label)) for label in labels] == [
         "val_accuracy", "train_epsilon", "lr", "step_time", "epoch_loss", None,
     ]  # fmt: skip
     assert [one.role for one in it.added] == ["quality", "other", "other", "time", "quality"]
-    assert it.name(Source(0, None, (A,), "val/accuracy")) == "val_accuracy"  # the way to it makes no other metric
+    assert it.name(ValueSource(0, None, (A,), "val/accuracy")) == "val_accuracy"  # the way to it makes no other metric
 
 
 @pytest.mark.parametrize(("sink", "expected"), [("tensorboard", ["loss", "loss"]), ("json", ["loss", "loss #2"])])
@@ -198,7 +201,7 @@ def test_a_tag_of_a_tracker_is_one_series_whichever_statement_reports_it(
 ) -> None:
     known = [replace(make_metric("logs", number=site, site=site), sink=sink) for site in (0, 1)]
     it = catalog(tmp_path, known)
-    assert [it.name(Source(site, None, (), "loss")) for site in (0, 1)] == expected
+    assert [it.name(ValueSource(site, None, (), "loss")) for site in (0, 1)] == expected
 
 
 def test_a_variable_beside_a_value_without_a_line_stands_before_its_name(tmp_path: Path) -> None:
@@ -215,14 +218,14 @@ def test_a_variable_beside_a_value_without_a_line_stands_before_its_name(tmp_pat
         (0, "2026-11-29 10:42:46,803"),
         (0, "2026-11-29 10:42:46,803: alpha"),
     ]
-    assert [it.name(Source(site, None, (), label)) for site, label in labels] == [
+    assert [it.name(ValueSource(site, None, (), label)) for site, label in labels] == [
         "train_rmse", "val_rmse", "mae", "best_f1", "best", None, None,
     ]  # fmt: skip
 
 
 def test_the_words_of_a_named_value_tell_its_direction(tmp_path: Path) -> None:
     it = catalog(tmp_path, [])
-    names = [it.name(Source(None, name, (), None)) for name in ("dtest_rmsle", "dtrain_auc", "dtest_zorp")]
+    names = [it.name(ValueSource(None, name, (), None)) for name in ("dtest_rmsle", "dtrain_auc", "dtest_zorp")]
     assert [(metric.name, metric.direction) for metric in it.added] == list(
         zip(names, ("min", "max", None), strict=True)
     )
@@ -230,10 +233,10 @@ def test_the_words_of_a_named_value_tell_its_direction(tmp_path: Path) -> None:
 
 def test_without_any_words_a_site_is_called_what_the_source_calls_it_and_ways_tell_apart(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("accuracy")])
-    assert [it.name(Source(0, None, path, None)) for path in ((A,), (B,), (A,))] == [
+    assert [it.name(ValueSource(0, None, path, None)) for path in ((A,), (B,), (A,))] == [
         "accuracy", "accuracy #2", "accuracy",
     ]  # fmt: skip
-    assert it.name(Source(1, None, (A,), None)) is None
+    assert it.name(ValueSource(1, None, (A,), None)) is None
 
 
 def test_a_line_without_words_leaves_the_name_to_the_source(tmp_path: Path) -> None:
@@ -255,15 +258,15 @@ def test_sizes_and_options_that_are_written_before_training_are_no_metrics(tmp_p
 def test_keys_of_what_is_written_whole_are_no_metrics(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("model"), make_metric("config", number=1, site=1)])
     it.learn(replace(output("val acc: 0.5")[0], has_main=True, dumped=frozenset({0, "tree.leaves"})))
-    assert it.name(Source(None, "tree.leaves", (), None, phase="after")) is None
-    assert it.name(Source(0, None, (), "tree.shrinkage", phase="after")) is None
-    assert it.name(Source(1, None, (), "model.dropout", phase="before")) is None
-    assert it.name(Source(1, None, (), "model.auc", phase="after")) == "model_auc"
+    assert it.name(ValueSource(None, "tree.leaves", (), None, phase="after")) is None
+    assert it.name(ValueSource(0, None, (), "tree.shrinkage", phase="after")) is None
+    assert it.name(ValueSource(1, None, (), "model.dropout", phase="before")) is None
+    assert it.name(ValueSource(1, None, (), "model.auc", phase="after")) == "model_auc"
 
 
 def test_of_a_recursion_no_more_ways_than_eight_are_metrics(tmp_path: Path) -> None:
     it = catalog(tmp_path, [make_metric("accuracy")])
-    names = {it.name(Source(0, None, (A,) * depth, None)) for depth in range(20)}
+    names = {it.name(ValueSource(0, None, (A,) * depth, None)) for depth in range(20)}
     assert len(names) == len(it.added) == 8
 
 
@@ -285,7 +288,10 @@ def test_the_score_of_what_counts_trainings_is_the_mean_over_them(tmp_path: Path
 def test_a_name_that_is_taken_is_told_apart(tmp_path: Path) -> None:
     it = catalog(tmp_path, [])
     it.learn(output("val acc: 0.7")[0])
-    assert [it.name(Source(None, name, (), None)) for name in ("val_acc", "val/acc")] == ["val_acc #2", "val_acc #3"]
+    assert [it.name(ValueSource(None, name, (), None)) for name in ("val_acc", "val/acc")] == [
+        "val_acc #2",
+        "val_acc #3",
+    ]
 
 
 # Which process counts.

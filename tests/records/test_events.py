@@ -11,16 +11,16 @@ import pytest
 from recorded import start, value_line
 
 from deviate import eventlog
-from deviate.eventlog import Seed, Value, decode, encode
+from deviate.eventlog import SeedEntry, ValueEntry, decode, encode
 from deviate.model.analysis import Place
 from deviate.model.records import Artifact, ControlEvent, EvaluationData, Flip, SeedEvent, Weights
 from deviate.records import events
 from deviate.records.columns import NO_STEP
-from deviate.records.events import Points, ProcessLog, Source, read_events
+from deviate.records.events import Points, ProcessLog, ValueSource, read_events
 from deviate.series.caption import Caption
 
 
-def by_site(source: Source) -> str:
+def by_site(source: ValueSource) -> str:
     return f"{source.name or source.site} {source.label}"
 
 
@@ -165,7 +165,7 @@ def test_a_step_beyond_all_numbers_is_a_bad_line(tmp_path: Path) -> None:
 
 
 def test_sources_differ_by_path_and_label(tmp_path: Path) -> None:
-    seen: list[Source] = []
+    seen: list[ValueSource] = []
     path = tmp_path / "events-1-1.jsonl"
     path.write_text(
         start() + encode("path", 1, [["train.py", 5], ["train.py", 30]]) + encode("path", 2, [["train.py", 6]])
@@ -173,11 +173,11 @@ def test_sources_differ_by_path_and_label(tmp_path: Path) -> None:
     )  # fmt: skip
     read_events(path, 0, lambda source: seen.append(source) or "name")  # type: ignore[func-returns-value]
     ways = ((Place("train.py", 5), Place("train.py", 30)), (Place("train.py", 6),))
-    assert seen == [Source(0, None, way, label, None, "before") for way in ways for label in (None, "test")]
+    assert seen == [ValueSource(0, None, way, label, None, "before") for way in ways for label in (None, "test")]
 
 
 def test_a_source_has_the_words_of_its_value_and_the_phase_of_the_run(tmp_path: Path) -> None:
-    seen: list[Source] = []
+    seen: list[ValueSource] = []
     path = tmp_path / "events-1-1.jsonl"
     lines = [value((), 1), encode("step", 0, 0, 0.1), value((0, 0), 2), value((0, 0), 3), value((), 4)]
     path.write_text(start() + "".join(lines))
@@ -281,7 +281,7 @@ def test_reading_costs_linear_time_and_24_bytes_per_value(tmp_path: Path) -> Non
 
 
 def test_an_event_has_the_fields_of_its_kind() -> None:
-    assert decode(encode("seed", "random.seed", "1", "train.py", 3, "kept")) == Seed(
+    assert decode(encode("seed", "random.seed", "1", "train.py", 3, "kept")) == SeedEntry(
         "random.seed", "1", "train.py", 3, "kept"
     )
     with pytest.raises(TypeError):
@@ -294,7 +294,7 @@ def test_an_event_has_the_fields_of_its_kind() -> None:
 
 
 def test_a_value_without_a_label_has_none() -> None:
-    assert decode('["value", 0, 0, [], 0.1, 0.5]') == Value(0, 0, [], 0.1, 0.5, None)
+    assert decode('["value", 0, 0, [], 0.1, 0.5]') == ValueEntry(0, 0, [], 0.1, 0.5, None)
 
 
 def test_at_run_time_kinds_are_what_type_checkers_take_them_for() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deviate.model.analysis import Site, Span
 from deviate.records.output import MOST_KEYS, read_output
-from deviate.series.naming import Output
+from deviate.series.naming import LoggedOutput
 
 SINKS = ("print", "tqdm", "file", "logging", "logging.debug")
 SITES = tuple(
@@ -14,7 +14,7 @@ SITES = tuple(
 )
 
 
-def read(folder: Path, events: Sequence[list[object]], stdout: str, stderr: str = "") -> Output:
+def read(folder: Path, events: Sequence[list[object]], stdout: str, stderr: str = "") -> LoggedOutput:
     lines = "".join(f"{json.dumps(event)}\n" for event in events)
     (folder / "events-1-0.jsonl").write_text(lines)
     (folder / "stdout.log").write_text(stdout)
@@ -30,7 +30,7 @@ def value(number: float, *, site: int = 0, at: int | None = None, key: str | Non
     return ["value", site, 0, [] if at is None else [0, at], 0.1, number, *([] if key is None else [key])]
 
 
-def words(output: Output) -> list[str | None]:
+def words(output: LoggedOutput) -> list[str | None]:
     captions = output.captions["events-1-0.jsonl"]
     return [captions[ordinal].text if ordinal in captions else None for ordinal in range(1 + max(captions, default=-1))]
 

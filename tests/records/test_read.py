@@ -15,7 +15,7 @@ from deviate.records.output import read_output
 from deviate.records.read import read_experiment
 from deviate.records.runs import Claim, write_claim
 from deviate.replay.live_estimates import ExperimentScores
-from deviate.series.naming import Output
+from deviate.series.naming import LoggedOutput
 
 AddRun = Callable[..., Path]
 
@@ -43,7 +43,7 @@ def test_the_output_of_each_run_is_read_once(
         add_run(replicate, values(0.5, 0.25))
     asked: list[str] = []
 
-    def counted(attempts: Sequence[Path], *rest: Any) -> Output:
+    def counted(attempts: Sequence[Path], *rest: Any) -> LoggedOutput:
         asked.append(attempts[-1].parent.name)
         return read_output(attempts, *rest)
 

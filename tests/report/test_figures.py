@@ -12,8 +12,8 @@ from studies import equal, spread, study, usual
 
 from deviate.model.analysis import LoopCounter
 from deviate.model.records import Experiment, Series
-from deviate.report.document import Figure
-from deviate.report.figures.bundle import Line, bundle_of, line_of, thin
+from deviate.report.document import ReportFigure
+from deviate.report.figures.bundle import CurveLine, bundle_of, line_of, thin
 from deviate.report.figures.matrix import LIGHTEST, _cells
 from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
@@ -27,14 +27,14 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def _estimation(*experiments: Experiment) -> EstimationPlot:
     estimation = build_report(judge(experiments)).metrics[0].estimation
-    assert isinstance(estimation, Figure)
+    assert isinstance(estimation, ReportFigure)
     assert isinstance(estimation.plot, EstimationPlot)
     return estimation.plot
 
 
 def _curves(*experiments: Experiment) -> CurvePlot:
     curve = build_report(judge(experiments)).metrics[0].curve
-    assert isinstance(curve, Figure)
+    assert isinstance(curve, ReportFigure)
     assert isinstance(curve.plot, CurvePlot)
     return curve.plot
 
@@ -128,7 +128,7 @@ def test_curves_over_magnitudes_say_that_their_axis_is_logarithmic() -> None:
 def test_thinning_keeps_both_ends_and_every_peak_within_its_budget() -> None:
     y = np.zeros(10_000)
     y[[17, 5_003, 9_998]] = (5.0, -3.0, 8.0)
-    thinned = thin(Line(np.arange(10_000.0), y), 100)
+    thinned = thin(CurveLine(np.arange(10_000.0), y), 100)
     assert len(thinned.x) <= 100 + 2
     assert (thinned.x[0], thinned.x[-1]) == (0, 9_999)
     assert {5.0, -3.0, 8.0} <= set(thinned.y)
@@ -145,7 +145,7 @@ def test_curves_are_drawn_over_the_counter_that_all_scripts_report() -> None:
 
 
 def test_a_short_curve_is_not_thinned() -> None:
-    line = Line(np.arange(200.0), np.arange(200.0))
+    line = CurveLine(np.arange(200.0), np.arange(200.0))
     assert thin(line, 200) is line
 
 

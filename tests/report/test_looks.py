@@ -11,7 +11,7 @@ from studies import equal, spread, study
 
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
-from deviate.report.document import Figure
+from deviate.report.document import ReportFigure
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.plots import EstimationPlot
@@ -60,7 +60,7 @@ def test_the_axis_of_the_difference_has_the_level_and_the_mark_of_its_interval()
         return [
             it.estimation.plot.difference_axis
             for it in build_report(findings).metrics
-            if isinstance(it.estimation, Figure) and isinstance(it.estimation.plot, EstimationPlot)
+            if isinstance(it.estimation, ReportFigure) and isinstance(it.estimation.plot, EstimationPlot)
         ]
 
     assert axes(pair(10))[0] == "difference (points), 95% CI"

@@ -14,7 +14,7 @@ from schemas import schema_flaws
 from deviate.api import Results
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
-from deviate.report.document import Absent, Cell, Table
+from deviate.report.document import Absent, Cell, DocumentTable
 from deviate.report.forms.registry import RENDERERS, render
 from deviate.report.parts.build import build_report
 
@@ -219,7 +219,7 @@ def _reasonless_document(value: object, place: str) -> Iterator[str]:
             yield from _reasonless_document(item, place)
     elif dataclasses.is_dataclass(value):
         # All pairs have cells below the diagonal alone; for a terminal, what is missing is left out and said below.
-        inner = f"{place}.matrix" if isinstance(value, Table) and value.kind == "matrix" else place
+        inner = f"{place}.matrix" if isinstance(value, DocumentTable) and value.kind == "matrix" else place
         for it in dataclasses.fields(value):
             if inner != "report" or it.name != "noise":
                 yield from _reasonless_document(getattr(value, it.name), f"{inner}.{it.name}")

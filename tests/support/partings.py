@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 from deviate.diverge.findings import (
     Cause,
+    CodeLine,
     Confirmation,
     Difference,
     DivergenceFindings,
     Growth,
     InputDifference,
-    Place,
     RungFindings,
     Ulps,
 )
@@ -31,9 +31,9 @@ for epoch in range(12):
 FIRST_LINE = 37
 
 
-def place(line: int, file: str = "train.py") -> Place:
+def place(line: int, file: str = "train.py") -> CodeLine:
     """A line of the program above."""
-    return Place(file, line, SOURCE[line - FIRST_LINE].strip(), tuple(SOURCE), FIRST_LINE)
+    return CodeLine(file, line, SOURCE[line - FIRST_LINE].strip(), tuple(SOURCE), FIRST_LINE)
 
 
 LINE, BACKWARD = place(41), place(43)
@@ -278,7 +278,7 @@ CASES: dict[str, Callable[[], DivergenceFindings]] = {
 def spoken(texts: Sequence[str]) -> DivergenceFindings:
     """Texts in turn wherever a script, its files or its runs can put one."""
     say = itertools.cycle(texts).__next__
-    at = Place(say(), 3, say(), (say(), say(), say()), 2)
+    at = CodeLine(say(), 3, say(), (say(), say(), say()), 2)
     difference = Difference(
         "operations", "program", 3, 1, "operation", say(), 1, 1, say(), say(), at, (1.0, 2.0), 1, say(), ONE_ULP, 4,
         {"reads": say(), "called": dataclasses.replace(at, line=2, text=say()), "during": say()},

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from deviate.diverge.findings import Place
-from deviate.diverge.traces import NONE, Records, Trace, TraceRecord
+from deviate.diverge.findings import CodeLine
+from deviate.diverge.traces import NONE, ProcessTrace, TraceRecord, TraceRecords
 
 STEP: tuple[tuple[str, str], ...] = (
     ("state", "torch"),
@@ -36,8 +36,8 @@ def a_record(
     return TraceRecord(step, step, kind, name, digest=digest, more=more, **{"ordinal": 0, "form": "float32[4]", **rest})  # type: ignore[arg-type]
 
 
-def columns(records: Iterable[TraceRecord]) -> Records:
-    columns = Records()
+def columns(records: Iterable[TraceRecord]) -> TraceRecords:
+    columns = TraceRecords()
     for record in records:
         head = columns.number_of((record.kind, record.name, record.form, record.place))
         main_step = NONE if record.main_step is None else record.main_step
@@ -45,7 +45,9 @@ def columns(records: Iterable[TraceRecord]) -> Records:
     return columns
 
 
-def a_trace(records: Iterable[TraceRecord], *, rank: int = 0, n_steps: int | None = None, **rest: object) -> Trace:
+def a_trace(
+    records: Iterable[TraceRecord], *, rank: int = 0, n_steps: int | None = None, **rest: object
+) -> ProcessTrace:
     """A trace whose ordinals are what they are in such an order."""
     counts: dict[tuple[int, str, str], int] = {}
     counted = []
@@ -54,13 +56,13 @@ def a_trace(records: Iterable[TraceRecord], *, rank: int = 0, n_steps: int | Non
         counted.append(replace(it, ordinal=counts.get(key, 0)))
         counts[key] = counts.get(key, 0) + 1
     n = n_steps if n_steps is not None else max((it.step for it in counted), default=-1) + 1
-    return Trace(rank, 4, 0, None, columns(counted), n, **rest)  # type: ignore[arg-type]
+    return ProcessTrace(rank, 4, 0, None, columns(counted), n, **rest)  # type: ignore[arg-type]
 
 
 def steps(n: int, kinds: Sequence[tuple[str, str]] = STEP) -> list[TraceRecord]:
     """Records of n steps, each with a digest of its own and a line of the program."""
     return [
-        a_record(step, kind, name, 1 + at + len(kinds) * step, place=Place("train.py", 10 + at))
+        a_record(step, kind, name, 1 + at + len(kinds) * step, place=CodeLine("train.py", 10 + at))
         for step in range(n)
         for at, (kind, name) in enumerate(kinds)
     ]
@@ -70,10 +72,10 @@ def start_line(rank: int = 0, pid: int = 1, level: int = 4, until: int | None = 
     return json.dumps(["start", 2, {"rank": rank, "pid": pid, "level": level, "from": 0, "until": until}]) + "\n"
 
 
-def lines_of(trace: Trace) -> list[str]:
+def lines_of(trace: ProcessTrace) -> list[str]:
     """The lines of a trace file, after its start."""
     lines: list[list[object]] = []
-    places: dict[Place, int] = {}
+    places: dict[CodeLine, int] = {}
     step, main_step = 0, None
     for it in trace.records:
         while step < it.step:
@@ -95,7 +97,7 @@ def lines_of(trace: Trace) -> list[str]:
     return [json.dumps(line) + "\n" for line in lines]
 
 
-def write_trace(attempt: Path, trace: Trace, *, pid: int = 1) -> Path:
+def write_trace(attempt: Path, trace: ProcessTrace, *, pid: int = 1) -> Path:
     """The file that the guest would have left of a process."""
     path = attempt / "artifacts" / f"trace-{pid:x}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import libcst as cst
 
-from deviate.analysis.loops.managed import Framework, framework_of
+from deviate.analysis.loops.managed import TrainingFramework, framework_of
 from deviate.analysis.loops.training import TrainingSigns
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import all_words
@@ -162,7 +162,7 @@ class Training:
     score: float
     counts: LoopUnit = "other"
     trains: bool = True
-    framework: Framework | None = None
+    framework: TrainingFramework | None = None
     evidence: tuple[str, ...] = ()
 
     @property
@@ -261,7 +261,7 @@ class LoopFinder:
             score = 0
         return Training(loop, function, variable, score, counts, sign is not None, None, tuple(evidence))
 
-    def _judge_managed(self, call: cst.Call, function: Function, framework: Framework) -> Training:
+    def _judge_managed(self, call: cst.Call, function: Function, framework: TrainingFramework) -> Training:
         score = LIKELY if framework.is_last_resort else 5.0 + (0.5 if "epochs" in keywords(call) else 0.0)
         evidence = (f"trains: driven by {framework.name}",)
         return Training(call, function, None, score, "epochs", framework=framework, evidence=evidence)

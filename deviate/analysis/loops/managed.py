@@ -13,7 +13,7 @@ EVALUATORS = word_set("eval evaluator evaluate val valid validation validator te
 
 
 @dataclass(frozen=True, slots=True)
-class Framework:
+class TrainingFramework:
     """A framework whose objects have a method that trains.
 
     Attributes:
@@ -31,43 +31,43 @@ class Framework:
     is_last_resort: bool = False
 
 
-KERAS = Framework(
+KERAS = TrainingFramework(
     "Keras", ("keras", "tf_keras", "tensorflow.keras", "tensorflow.python.keras"), word_set("fit fit_generator")
 )
-TRANSFORMERS = Framework(
+TRANSFORMERS = TrainingFramework(
     "the Trainer of Transformers",
     ("transformers", "trl", "adapters", "sentence_transformers", "setfit", "optimum"),
     word_set("train"),
     ("Trainer",),
     word_set("trainer"),
 )
-LIGHTNING = Framework(
+LIGHTNING = TrainingFramework(
     "Lightning", ("lightning", "pytorch_lightning"), word_set("fit"), ("Trainer",), word_set("trainer")
 )
 FRAMEWORKS = (
     KERAS,
     TRANSFORMERS,
     LIGHTNING,
-    Framework("LightningCLI", ("lightning", "pytorch_lightning"), word_set("LightningCLI")),
-    Framework("tf.estimator", ("tensorflow",), word_set("train train_and_evaluate"), ("stimator",)),
-    Framework(
+    TrainingFramework("LightningCLI", ("lightning", "pytorch_lightning"), word_set("LightningCLI")),
+    TrainingFramework("tf.estimator", ("tensorflow",), word_set("train train_and_evaluate"), ("stimator",)),
+    TrainingFramework(
         "fastai",
         ("fastai",),
         word_set("fit fit_one_cycle fine_tune fit_flat_cos fit_sgdr"),
         spelled=word_set("learn learner"),
     ),
-    Framework("Ignite", ("ignite",), word_set("run"), ("Engine()", "_trainer()"), word_set("trainer")),
-    Framework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), word_set("learn")),
-    Framework("Composer", ("composer",), word_set("fit"), ("Trainer",)),
-    Framework("Detectron2", ("detectron2",), word_set("train"), ("Trainer",)),
-    Framework("MMEngine", ("mmengine", "mmcv"), word_set("train run"), ("Runner",)),
-    Framework("Ultralytics", ("ultralytics",), word_set("train")),
-    Framework("Flair", ("flair",), word_set("train fine_tune"), ("Trainer",)),
-    Framework("Sentence Transformers", ("sentence_transformers",), word_set("fit")),
-    Framework("Simple Transformers", ("simpletransformers",), word_set("train_model")),
-    Framework("Paddle", ("paddle",), word_set("fit")),
-    Framework("Skorch", ("skorch",), word_set("fit")),
-    Framework(
+    TrainingFramework("Ignite", ("ignite",), word_set("run"), ("Engine()", "_trainer()"), word_set("trainer")),
+    TrainingFramework("Stable-Baselines", ("stable_baselines", "stable_baselines3", "sb3_contrib"), word_set("learn")),
+    TrainingFramework("Composer", ("composer",), word_set("fit"), ("Trainer",)),
+    TrainingFramework("Detectron2", ("detectron2",), word_set("train"), ("Trainer",)),
+    TrainingFramework("MMEngine", ("mmengine", "mmcv"), word_set("train run"), ("Runner",)),
+    TrainingFramework("Ultralytics", ("ultralytics",), word_set("train")),
+    TrainingFramework("Flair", ("flair",), word_set("train fine_tune"), ("Trainer",)),
+    TrainingFramework("Sentence Transformers", ("sentence_transformers",), word_set("fit")),
+    TrainingFramework("Simple Transformers", ("simpletransformers",), word_set("train_model")),
+    TrainingFramework("Paddle", ("paddle",), word_set("fit")),
+    TrainingFramework("Skorch", ("skorch",), word_set("fit")),
+    TrainingFramework(
         "the library",
         ("sklearn", "xgboost", "lightgbm", "catboost", "imblearn", "ngboost", "cuml", "autogluon", "flaml"),
         word_set("fit train"),
@@ -81,7 +81,7 @@ PREPARING = word_set(
 """Words in the full names of objects that are fitted to data before the model is."""
 
 
-def framework_of(call: cst.Call, graph: CallGraph) -> Framework | None:
+def framework_of(call: cst.Call, graph: CallGraph) -> TrainingFramework | None:
     """The framework that trains when a call runs; None if the call starts no managed loop."""
     method = last_name(call.func)
     frameworks = [framework for framework in FRAMEWORKS if method in framework.methods]
@@ -101,7 +101,7 @@ def framework_of(call: cst.Call, graph: CallGraph) -> Framework | None:
     return next((framework for framework in frameworks if _is_spelled(call, framework, graph)), None)
 
 
-def _is_of(name: str, framework: Framework) -> bool:
+def _is_of(name: str, framework: TrainingFramework) -> bool:
     inside = any(name.startswith((f"{package}.", f"{package}()")) for package in framework.packages)
     if not inside or not any(owner in name for owner in framework.owners or ("",)):
         return False
@@ -115,7 +115,7 @@ def _is_untold(name: str) -> bool:
     return not any(name.startswith(f"{package}.") for framework in FRAMEWORKS for package in framework.packages)
 
 
-def _is_spelled(call: cst.Call, framework: Framework, graph: CallGraph) -> bool:
+def _is_spelled(call: cst.Call, framework: TrainingFramework, graph: CallGraph) -> bool:
     if not isinstance(call.func, cst.Attribute):
         return False
     imported = {package.split(".")[0] for package in framework.packages} & graph.imported_packages

@@ -10,12 +10,12 @@ from deviate.analysis.metrics.flows import arguments_of
 from deviate.analysis.metrics.judge import Candidate, Decision, Judge, Objection
 from deviate.analysis.metrics.labels import is_key, label_of
 from deviate.analysis.metrics.messages import WRITTEN, MessageParser, as_name
-from deviate.analysis.metrics.reports import GRAPH_SUMMARY, Report, Reports
+from deviate.analysis.metrics.reports import GRAPH_SUMMARY, ReportingCall, Reports
 from deviate.analysis.metrics.texts import holds_values
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.identifier_words import without_unit
 from deviate.analysis.resolve.index import Function
-from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Scene, Style
+from deviate.analysis.resolve.message_items import FormatStyle, MessageItem, ReportedValue, Scene
 from deviate.analysis.resolve.tree import constant_key, walk
 from deviate.model.analysis import RejectionReason
 from deviate.model.metric_vocabulary import split_identifier
@@ -63,7 +63,7 @@ class Collector:
 
     # ------------------------------------------------------------ messages
 
-    def _messages(self, report: Report, scene: Scene, depth: int) -> Iterator[list[MessageItem]]:
+    def _messages(self, report: ReportingCall, scene: Scene, depth: int) -> Iterator[list[MessageItem]]:
         """The messages of one report; one per call if the function around it reports its arguments."""
         if depth == DEEPEST:
             self.readings_left = MOST_READINGS
@@ -80,7 +80,7 @@ class Collector:
         for inner in scenes[:MOST_SCENES]:
             yield from self._messages(report, inner, depth - 1)
 
-    def _read_messages(self, report: Report) -> Iterator[list[MessageItem]]:
+    def _read_messages(self, report: ReportingCall) -> Iterator[list[MessageItem]]:
         """The messages of the arguments of one report; string arguments form one line together."""
         line: list[MessageItem] = []
         for number, part in enumerate(report.carried):
@@ -105,7 +105,7 @@ class Collector:
                 arguments = list(part.arguments), dict(part.named)
                 return self.parser.format_template(part.template, *arguments, function)
 
-    def _parse_values(self, part: Carried, report: Report) -> Iterator[list[MessageItem]]:
+    def _parse_values(self, part: Carried, report: ReportingCall) -> Iterator[list[MessageItem]]:
         function, parser = report.function, self.parser
         match part:
             case Scalar():
@@ -155,7 +155,7 @@ class Collector:
         if not is_value or any(map(split_identifier, texts)):
             return []
         reported = [name for name in mine if any(name in names for _, names in names_of)]
-        is_tagged = any(value.style == Style.NAME for value in values)
+        is_tagged = any(value.style == FormatStyle.NAME for value in values)
         if not is_tagged and all(_is_same_name(one.get((scope, name)), name) for one in arguments for name in reported):
             return []  # `save(metrics)` calls them what the function calls them
         return [{**scene, **one} for one in arguments]
@@ -175,7 +175,7 @@ class Collector:
 
     # ------------------------------------------------------------ judgement
 
-    def _judge(self, items: list[MessageItem], report: Report) -> None:
+    def _judge(self, items: list[MessageItem], report: ReportingCall) -> None:
         sink = report.sink
         if (sink, tuple(items)) in self._judged:  # of another call of the reporting function
             return
@@ -192,7 +192,7 @@ class Collector:
                     break
                 earlier.append(without_unit(texts[back]) if back else texts[back])
             line = self.nodes.statement_line(value.node)
-            is_tagged = number > 0 and all(other.style == Style.NAME for other in values[:number])
+            is_tagged = number > 0 and all(other.style == FormatStyle.NAME for other in values[:number])
             label_name = label.spelled if label is not None and self._may_label(label, value) else None
             candidate = Candidate(
                 value,
@@ -253,16 +253,16 @@ class Collector:
 
 def _has_open_name(items: list[MessageItem]) -> bool:
     """Whether only a run knows the name under which a tracker is given a value."""
-    return any(isinstance(item, ReportedValue) and item.style == Style.NAME for item in items)
+    return any(isinstance(item, ReportedValue) and item.style == FormatStyle.NAME for item in items)
 
 
 def _read_at_call(
-    items: list[MessageItem], place: int, callee: cst.BaseExpression, report: Report
+    items: list[MessageItem], place: int, callee: cst.BaseExpression, report: ReportingCall
 ) -> list[MessageItem]:
     """A message whose values are read, with their names, from one argument of the call."""
     at_call: list[MessageItem] = []
     for item in items:
-        if isinstance(item, str) or item.style == Style.NAME:
+        if isinstance(item, str) or item.style == FormatStyle.NAME:
             at_call.append(item)
         else:
             source = item.source if item.function is report.function else callee

@@ -7,7 +7,7 @@ import re
 
 import libcst as cst
 
-from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, Framework, compile_of
+from deviate.analysis.loops.managed import KERAS, TRANSFORMERS, TrainingFramework, compile_of
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.tree import argument, constant_text, keywords, last_name, named_items
 
@@ -17,7 +17,7 @@ TRAINED = ("loss", "grad_norm", "train_loss", "train_runtime", "train_samples_pe
 EVALUATED = ("eval_loss", "eval_runtime", "eval_samples_per_second", "eval_steps_per_second")
 
 
-def history_keys(call: cst.Call, framework: Framework, graph: CallGraph) -> list[str]:
+def history_keys(call: cst.Call, framework: TrainingFramework, graph: CallGraph) -> list[str]:
     """Keys under which the framework reports values; empty where only a run can tell."""
     if framework is KERAS:
         keys = list(dict.fromkeys(["loss", *_compiled_metrics(call, graph)]))
@@ -29,7 +29,7 @@ def history_keys(call: cst.Call, framework: Framework, graph: CallGraph) -> list
     return []
 
 
-def history_evidence(framework: Framework) -> tuple[str, ...]:
+def history_evidence(framework: TrainingFramework) -> tuple[str, ...]:
     """Why a key of the history is a metric."""
     if framework is KERAS:
         return ("reported by Keras in the history of fit()", "expected from compile() and the validation data")

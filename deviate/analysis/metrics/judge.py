@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from deviate.analysis.resolve.identifier_words import QUALIFIERS, all_words, clause, tag_words, unit_after, without_unit
-from deviate.analysis.resolve.message_items import ReportedValue, Style, decimals, is_integer_spec
+from deviate.analysis.resolve.message_items import FormatStyle, ReportedValue, decimals, is_integer_spec
 from deviate.analysis.resolve.origins import COUNTING as COUNTER_KINDS
 from deviate.analysis.resolve.origins import UNKNOWN, Origin, Origins
 from deviate.analysis.resolve.tree import constant_key, dotted_name, identifiers, last_name
@@ -142,7 +142,7 @@ class View:
         """Whether it is handed, under a name, to what keeps a series for each name."""
         is_named = any(len(word) > 1 for word in self.before)
         is_tracked = self.candidate.sink in TRACKERS and (is_named or self.candidate.is_tagged)
-        return is_tracked or (self.value.style == Style.METER and is_named)
+        return is_tracked or (self.value.style == FormatStyle.METER and is_named)
 
 
 COUNTED = (*COUNTER_KINDS, "place", "size")
@@ -172,7 +172,7 @@ Rule = Callable[[View], Evidence | Objection | None]
 
 def declared_metric(view: View) -> Evidence | None:
     """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
-    if view.candidate.sink != "deviate" or view.value.style == Style.NAME:
+    if view.candidate.sink != "deviate" or view.value.style == FormatStyle.NAME:
         return None
     is_time = view.origin.kind in ("duration", "speed") or (TIMES & view.words and not QUALITY & view.words)
     return Evidence("time" if is_time else "quality", "logged with deviate.log")
@@ -183,7 +183,7 @@ def declared_metric(view: View) -> Evidence | None:
 
 def part_of_name(view: View) -> Objection | None:
     """What stands in a tag tells what is reported and is not reported itself."""
-    return Objection(RejectionReason.TAG) if view.value.style == Style.NAME else None
+    return Objection(RejectionReason.TAG) if view.value.style == FormatStyle.NAME else None
 
 
 def in_warning(view: View) -> Objection | None:
@@ -290,7 +290,7 @@ def tracker_name(view: View) -> Evidence | None:
 
 def mapping_values(view: View) -> Evidence | None:
     """A mapping that is handed whole to what shows names beside values."""
-    is_shown = view.candidate.sink in TRACKERS | {"tqdm", "progress"} and view.value.style == Style.MAPPING
+    is_shown = view.candidate.sink in TRACKERS | {"tqdm", "progress"} and view.value.style == FormatStyle.MAPPING
     return Evidence("other", "a mapping of named values") if view.is_open and is_shown else None
 
 

@@ -9,7 +9,7 @@ from deviate.analysis.loops.main_loop import loop_value
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Nodes
 from deviate.analysis.resolve.project import Project
-from deviate.analysis.resolve.source import Source, read_source
+from deviate.analysis.resolve.source import SourceFile, read_source
 from deviate.analysis.resolve.statements import normalise
 from deviate.analysis.resolve.tree import constant_number, walk
 from deviate.base.notebooks import place_text
@@ -52,7 +52,7 @@ def add_site(analysis: Analysis, file: str, line: int, expression: str) -> tuple
     return dataclasses.replace(analysis, sites=(*analysis.sites, site), loops=loops), site
 
 
-def _statement_start(source: Source, line: int) -> int:
+def _statement_start(source: SourceFile, line: int) -> int:
     """First line of the statement that a line belongs to."""
     statements = (node for node in walk(source.tree) if isinstance(node, STATEMENTS))
     starts = [source.line(node) for node in statements]

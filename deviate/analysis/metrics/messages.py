@@ -7,16 +7,16 @@ import libcst as cst
 
 from deviate.analysis.metrics.displays import Displays
 from deviate.analysis.metrics.flows import arguments_of
-from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, Texts, holds_values
+from deviate.analysis.metrics.texts import DEEPEST, DUMPING, TEXT_METHODS, ProjectTexts, holds_values
 from deviate.analysis.resolve.abstract_values import Placed
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.message_items import (
     Field,
+    FormatStyle,
     MessageItem,
     ReportedValue,
     Scene,
-    Style,
     Substitute,
     format_fields,
     percent_fields,
@@ -36,7 +36,7 @@ WRITTEN = "repr()"
 
 def as_name(items: list[MessageItem]) -> list[MessageItem]:
     """Items of a name: the values in it are no measurements."""
-    return [replace(item, style=Style.NAME) if isinstance(item, ReportedValue) else item for item in items]
+    return [replace(item, style=FormatStyle.NAME) if isinstance(item, ReportedValue) else item for item in items]
 
 
 class MessageParser:
@@ -53,7 +53,7 @@ class MessageParser:
         self.resolver = graph.resolver
         self.origins = origins
         self.displays = Displays(graph)
-        self.texts = Texts(self.displays)
+        self.texts = ProjectTexts(self.displays)
         self.meters = origins.meters
         self.scene: Scene = {}
         self.open: dict[tuple[Function, str], None] = {}
@@ -124,8 +124,8 @@ class MessageParser:
         if items is None:
             whole = self.scalar(node, function)
             parts = [
-                replace(item, style=Style.MAPPING)
-                if isinstance(item, ReportedValue) and item.style == Style.PLAIN
+                replace(item, style=FormatStyle.MAPPING)
+                if isinstance(item, ReportedValue) and item.style == FormatStyle.PLAIN
                 else item
                 for item in whole
             ]
@@ -249,10 +249,12 @@ class MessageParser:
                 spelled = self.nodes.code(part.expression)
                 items.append(spelled + "=")
                 items.append(
-                    ReportedValue(part.expression, part.expression, function, spelled, spec, Style.F_STRING, "shown")
+                    ReportedValue(
+                        part.expression, part.expression, function, spelled, spec, FormatStyle.F_STRING, "shown"
+                    )
                 )
             else:
-                style = WRITTEN if part.conversion == "r" else Style.F_STRING
+                style = WRITTEN if part.conversion == "r" else FormatStyle.F_STRING
                 items += _set_style(self.take(part.expression, function), style, spec)
         return items
 
@@ -277,9 +279,9 @@ class MessageParser:
             if isinstance(part, str):
                 items.append(part)
             elif isinstance(part.argument, int) and part.argument < len(arguments):
-                items += _set_style(self.take(arguments[part.argument], function), Style.PERCENT, part.spec)
+                items += _set_style(self.take(arguments[part.argument], function), FormatStyle.PERCENT, part.spec)
             elif mapping is not None and part.argument in mapping:
-                items += _set_style(self.take(mapping[str(part.argument)], function), Style.PERCENT, part.spec)
+                items += _set_style(self.take(mapping[str(part.argument)], function), FormatStyle.PERCENT, part.spec)
             elif isinstance(part.argument, str) and arguments:
                 items.append(self._of_mapping(arguments[0], part, function))
         return items
@@ -320,11 +322,19 @@ class MessageParser:
                 container, path = argument, part.path
                 spelled = _spell_path(self.nodes.code(argument), argument, path)
             else:
-                items += _set_style(self.take(argument, function), Style.FORMAT, part.spec)
+                items += _set_style(self.take(argument, function), FormatStyle.FORMAT, part.spec)
                 continue
             items.append(
                 ReportedValue(
-                    callee, container, function, spelled, part.spec, Style.FORMAT, "format", (name,), path or f".{name}"
+                    callee,
+                    container,
+                    function,
+                    spelled,
+                    part.spec,
+                    FormatStyle.FORMAT,
+                    "format",
+                    (name,),
+                    path or f".{name}",
                 )
             )
         return items
@@ -337,7 +347,7 @@ class MessageParser:
         if isinstance(node, cst.Call) and len(node.args) == 1:
             argument = node.args[0].value
             value = argument if self.origins.of(argument, function).kind == "duration" else node
-        return ReportedValue(value, value, function, self.nodes.code(node), style=Style.PERCENT)
+        return ReportedValue(value, value, function, self.nodes.code(node), style=FormatStyle.PERCENT)
 
     def _of_mapping(self, container: cst.BaseExpression, part: Field, function: Function) -> ReportedValue:
         """A value that a template looks up in a mapping; the file has no expression for it."""
@@ -346,7 +356,9 @@ class MessageParser:
         spelled = key if is_scope else _spell_path(self.nodes.code(container), container, f"[{key!r}]")
         source = cst.Name(key) if is_scope else container
         path = "" if is_scope else f".{key}"
-        return ReportedValue(container, source, function, spelled, part.spec, Style.PERCENT, "mapping", (key,), path)
+        return ReportedValue(
+            container, source, function, spelled, part.spec, FormatStyle.PERCENT, "mapping", (key,), path
+        )
 
     # ------------------------------------------------------------ operations and calls
 
@@ -481,7 +493,7 @@ def _set_style(items: list[MessageItem], style: str, spec: str) -> list[MessageI
         replace(item, style=style, spec=spec or item.spec)
         if isinstance(item, ReportedValue)
         and len(items) == 1
-        and (item.style == Style.PLAIN or not item.spec)
+        and (item.style == FormatStyle.PLAIN or not item.spec)
         and item.style != WRITTEN
         else item
         for item in items

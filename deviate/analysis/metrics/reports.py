@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from deviate.analysis.metrics.texts import Texts
+from deviate.analysis.metrics.texts import ProjectTexts
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import PUTTING, Function
 from deviate.analysis.resolve.project import FRAMEWORKS
@@ -36,7 +36,7 @@ GRAPH_WRITERS = word_set("add_summary merge_all merge_all_summaries FileWriter")
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ReportingCall:
     """A call or assignment that reports.
 
     Attributes:
@@ -65,32 +65,34 @@ def sink_names(module: str) -> tuple[str, ...]:
 class Reports:
     """Finds the reports in functions."""
 
-    def __init__(self, graph: CallGraph, texts: Texts, functions: Sequence[Function]) -> None:
+    def __init__(self, graph: CallGraph, texts: ProjectTexts, functions: Sequence[Function]) -> None:
         self.graph = graph
         self.functions = functions
         self.resolver = graph.resolver
         self.texts = texts
         self.is_graph_written = any(last_name(call.func) in GRAPH_WRITERS for call, _ in graph.calls)
 
-    def __iter__(self) -> Iterator[Report]:
+    def __iter__(self) -> Iterator[ReportingCall]:
         calls = [(call, function) for function in self.functions for call in function.calls]
         for call, function in calls:
             sink = self._sink(call, function)
             if sink is not None and sink.key.endswith(UNKNOWN_LOGGER) and self._is_named(call, function):
-                yield Report(call, function, "logger", "", [Scalar(*positional(call)[:2])])
+                yield ReportingCall(call, function, "logger", "", [Scalar(*positional(call)[:2])])
             elif sink is not None:
                 carried = sink.carried(self._positional(call, function), _by_name(call))
-                yield Report(call, function, self._name(sink), sink.key, carried)
+                yield ReportingCall(call, function, self._name(sink), sink.key, carried)
             elif self._speaks(call, function):
-                yield Report(call, function, "logging", "", [Template(*_first_and_rest(call))])
+                yield ReportingCall(call, function, "logging", "", [Template(*_first_and_rest(call))])
         for function in self.functions:
             for target, value in function.assigned:
                 if target.attr.value in SHOWING and self._shows(target, value, function):
-                    yield Report(value, function, "progress", "", [Message(value)])
+                    yield ReportingCall(value, function, "progress", "", [Message(value)])
             for place, value in function.stored:
                 sink = self._sink_of_assignment(place, function)
                 if sink is not None:
-                    yield Report(value, function, sink.name, sink.key, sink.carried([index_of(place), value], {}))
+                    yield ReportingCall(
+                        value, function, sink.name, sink.key, sink.carried([index_of(place), value], {})
+                    )
 
     def _is_named(self, call: cst.Call, function: Function) -> bool:
         """Whether a logger of unknown type takes a name and a value: `logger.log("loss", loss, step)`; no level."""

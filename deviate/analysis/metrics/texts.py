@@ -24,7 +24,7 @@ ANYTHING = " "
 DEEPEST = 14
 
 
-class Texts:
+class ProjectTexts:
     """Queries about the strings of a project."""
 
     def __init__(self, displays: Displays) -> None:

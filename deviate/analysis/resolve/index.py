@@ -9,7 +9,7 @@ from functools import cached_property
 
 import libcst as cst
 
-from deviate.analysis.resolve.source import Source
+from deviate.analysis.resolve.source import SourceFile
 from deviate.analysis.resolve.tree import (
     LEAVES,
     argument,
@@ -99,7 +99,7 @@ class Function:
         return self.parent is None
 
     @property
-    def source(self) -> Source:
+    def source(self) -> SourceFile:
         return self.module.source
 
     @property
@@ -181,7 +181,7 @@ class Nodes:
             below = parent
         return self.functions[below]
 
-    def source(self, node: cst.CSTNode) -> Source:
+    def source(self, node: cst.CSTNode) -> SourceFile:
         return self.function_of(node).source
 
     def line(self, node: cst.CSTNode) -> int:
@@ -262,7 +262,7 @@ class Module:
         nodes: those of all files of a project, shared by its modules.
     """
 
-    def __init__(self, source: Source, nodes: Nodes) -> None:
+    def __init__(self, source: SourceFile, nodes: Nodes) -> None:
         self.source = source
         self.nodes = nodes
         self.top = Function("<module>", source.tree, self)

@@ -13,7 +13,7 @@ from deviate.analysis.resolve.index import Function
 from deviate.model.analysis import TapForm
 
 
-class Style(StrEnum):
+class FormatStyle(StrEnum):
     """How a value gets into a message, if not by a named call such as `round()`."""
 
     PLAIN = "plain argument"
@@ -33,7 +33,7 @@ class ReportedValue:
         node: the expression that is tapped; the callee for the forms `format`, `call` and `meter`.
         source: the expression whose origin and words matter.
         spelled: the expression as the user would write it.
-        spec: format specification; style: a `Style`, or the call that formats it.
+        spec: format specification; style: a `FormatStyle`, or the call that formats it.
         fields: what the site records, see `model.Site`.
         path: attributes and items that a template takes of the source. name: the program's name of the value, if it is
             not in the message: that of a meter.
@@ -44,7 +44,7 @@ class ReportedValue:
     function: Function
     spelled: str
     spec: str = ""
-    style: str = Style.PLAIN
+    style: str = FormatStyle.PLAIN
     form: TapForm = "value"
     fields: tuple[str, ...] = ()
     path: str = ""

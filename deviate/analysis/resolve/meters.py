@@ -7,7 +7,7 @@ import libcst as cst
 
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.message_items import MessageItem, ReportedValue, Style
+from deviate.analysis.resolve.message_items import FormatStyle, MessageItem, ReportedValue
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, positional
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
@@ -56,7 +56,9 @@ class Meters:
         """The values of a feeding call. The first argument goes into the meter, whose printed value is recorded."""
 
         def feed(value: cst.BaseExpression, name: str = "") -> ReportedValue:
-            return ReportedValue(value, value, function, self.graph.nodes.code(value), style=Style.METER, name=name)
+            return ReportedValue(
+                value, value, function, self.graph.nodes.code(value), style=FormatStyle.METER, name=name
+            )
 
         for name, value in keywords(call).items():
             yield f"{title} {name}: "

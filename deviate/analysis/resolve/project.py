@@ -8,7 +8,7 @@ from pathlib import Path
 import libcst as cst
 
 from deviate.analysis.resolve.index import Module, Nodes
-from deviate.analysis.resolve.source import Source, read_source
+from deviate.analysis.resolve.source import SourceFile, read_source
 from deviate.analysis.resolve.tree import constant_text, dotted_name, index_of, keywords, last_name, positional
 from deviate.errors import InputError
 from deviate.model.metric_vocabulary import word_set
@@ -120,7 +120,7 @@ class Project:
         nodes: relations of the nodes of all its trees. notices: for the user, on code that could not be followed.
     """
 
-    def __init__(self, source: Source, root: Path) -> None:
+    def __init__(self, source: SourceFile, root: Path) -> None:
         self.root = root
         self.nodes = Nodes()
         self.modules: dict[str, Module] = {}
@@ -200,7 +200,7 @@ class Project:
         if text not in self.notices:
             self.notices.append(text)
 
-    def add(self, source: Source) -> Module:
+    def add(self, source: SourceFile) -> Module:
         """Add a file."""
         module = Module(source, self.nodes)
         self.modules[source.file] = module

@@ -191,7 +191,7 @@ FORM_FEEDS = re.compile(r"^[ \t]*\f[ \t\f]*", re.MULTILINE)
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class SourceFile:
     """One file of the project: its text (without byte order mark) and its concrete syntax tree.
 
     Attributes:
@@ -263,7 +263,7 @@ class Source:
             return " ".join(text.split())
 
 
-def read_source(path: Path, file: str) -> Source:
+def read_source(path: Path, file: str) -> SourceFile:
     """Read and parse a file.
 
     Args:
@@ -280,7 +280,7 @@ def read_source(path: Path, file: str) -> Source:
     else:
         text = _decode(content, file)
     log_decision("analysis", "%s is parsed", file)
-    return Source(file, text, parse(without_form_feeds(text), file), notice)
+    return SourceFile(file, text, parse(without_form_feeds(text), file), notice)
 
 
 def without_form_feeds(text: str) -> str:

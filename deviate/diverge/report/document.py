@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from deviate.base.notebooks import line_text
 from deviate.base.redaction import redact_words
-from deviate.diverge.findings import Cause, Difference, DivergenceFindings, Growth, Place, Ulps
+from deviate.diverge.findings import Cause, CodeLine, Difference, DivergenceFindings, Growth, Ulps
 from deviate.diverge.report.answer import answer_of, paste_text
 from deviate.diverge.report.words import (
     apart,
@@ -22,15 +22,15 @@ from deviate.report.data.tables import shield_rows
 from deviate.report.document import (
     Absent,
     Document,
+    DocumentTable,
     Excerpt,
     ExcerptLine,
     Fact,
-    Figure,
     Items,
     Remark,
-    Row,
+    ReportFigure,
     Section,
-    Table,
+    TableRow,
     cell,
 )
 from deviate.report.format import clean, name_text
@@ -157,7 +157,7 @@ def _growth_section(findings: DivergenceFindings) -> Section:
     if not reported:
         return Section("growth", heading, (Absent("The runs reported no loss or metric at the same steps."),))
     plots = [_plot(growth, number, findings.runs) for number, growth in enumerate(reported[:MOST_PLOTS])]
-    return Section("growth", heading, tuple(Figure(plot, f"{plot.title}. {plot.caption}") for plot in plots))
+    return Section("growth", heading, tuple(ReportFigure(plot, f"{plot.title}. {plot.caption}") for plot in plots))
 
 
 def _plot(growth: Growth, number: int, runs: tuple[str, str]) -> GrowthPlot:
@@ -187,10 +187,10 @@ def _inputs_section(findings: DivergenceFindings) -> Section:
         when, rank = input_time(item, findings.first), f" of rank {item.rank}" if item.rank else ""
         when = when if item.is_upstream else f"{when}, not before the first difference"
         texts = (place_text(item.place), when, *shown_values(item))
-        rows.append(Row(clean(item.call), tuple(map(cell, texts)), note=f"{item.source.replace('-', ' ')}{rank}"))
+        rows.append(TableRow(clean(item.call), tuple(map(cell, texts)), note=f"{item.source.replace('-', ' ')}{rank}"))
     columns = ("Input", "line", "when", *map(name_text, findings.runs))
     caption = "Inputs that differ between the runs, in the order in which they entered the program"
-    return Section("inputs", "Inputs", (Table(caption, columns, tuple(rows)),))
+    return Section("inputs", "Inputs", (DocumentTable(caption, columns, tuple(rows)),))
 
 
 def _excerpts(findings: DivergenceFindings) -> Iterator[Excerpt]:
@@ -213,7 +213,7 @@ def _excerpts(findings: DivergenceFindings) -> Iterator[Excerpt]:
         yield Excerpt(f"{name_text(file)}: {', '.join(notes)}", shown)
 
 
-def _places(findings: DivergenceFindings) -> Iterator[tuple[Place, str]]:
+def _places(findings: DivergenceFindings) -> Iterator[tuple[CodeLine, str]]:
     first = findings.first
     called = called_at(first)
     if first is not None and first.place is not None:
@@ -250,7 +250,7 @@ def _proof_section(findings: DivergenceFindings) -> Section:
     columns = ("The same in both runs", "result", "updates", "details")
     caption = "Runs that were given the values of the first run, or that hold what cannot be given"
     rows = tuple(
-        Row(
+        TableRow(
             clean(test.given),
             (
                 cell("equal" if test.is_equal else "not equal"),
@@ -260,4 +260,4 @@ def _proof_section(findings: DivergenceFindings) -> Section:
         )
         for test in findings.confirmations
     )
-    return Section("confirmation", "Proof", (Table(caption, columns, rows),))
+    return Section("confirmation", "Proof", (DocumentTable(caption, columns, rows),))

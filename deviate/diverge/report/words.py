@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 
 from deviate.base.notebooks import place_text as text_of_place
-from deviate.diverge.findings import MADE, Difference, DivergenceFindings, Growth, InputDifference, Phase, Place
+from deviate.diverge.findings import MADE, CodeLine, Difference, DivergenceFindings, Growth, InputDifference, Phase
 from deviate.diverge.findings import Ulps as UlpDistance
 from deviate.report.format import clean, counted_of, name_text, rough
 
@@ -120,7 +120,7 @@ def label_difference(difference: Difference) -> str:
     return _words(difference)[1].format(name=name_text(difference.name), owner=owner, rank=difference.rank)
 
 
-def place_text(place: Place) -> str:
+def place_text(place: CodeLine) -> str:
     return text_of_place(name_text(place.file), place.line)
 
 
@@ -154,10 +154,10 @@ def over(findings: DivergenceFindings) -> str:
     return counted_of(findings.n_steps, findings.unit) if findings.n_steps else counted_of(findings.n_values, "value")
 
 
-def called_at(difference: Difference | None) -> Place | None:
+def called_at(difference: Difference | None) -> CodeLine | None:
     """The place where the program calls backward(), for an operation in a backward pass."""
     called = None if difference is None else difference.more.get("called")
-    return called if isinstance(called, Place) else None
+    return called if isinstance(called, CodeLine) else None
 
 
 def apart(growth: Growth) -> list[int]:

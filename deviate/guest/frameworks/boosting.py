@@ -102,9 +102,9 @@ class Boosting(Observations):
         self.n_trained = 0
         self.predictions: Any = None
         if context.capture.wants_predictions:
-            from .boosting_capture import Predictions  # most runs keep nothing
+            from .boosting_capture import BoosterPredictions  # most runs keep nothing
 
-            self.predictions = Predictions(context, self.framework)
+            self.predictions = BoosterPredictions(context, self.framework)
         self.tracing: Any = None
         if context.trace.requested_level:
             from .boosting_trace import BoostingTrace  # most runs are not traced

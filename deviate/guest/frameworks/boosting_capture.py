@@ -22,7 +22,7 @@ NO_PREDICTIONS = ("pred_leaf", "pred_contrib", "pred_contribs", "pred_interactio
 GUEST = __name__.partition(".")[0]
 
 
-class Predictions(Outputs):
+class BoosterPredictions(Outputs):
     """Captures calls by the script, not those of one method by another."""
 
     def patch(self, *classes: Any) -> None:

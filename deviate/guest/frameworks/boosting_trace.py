@@ -14,7 +14,7 @@ from zlib import crc32
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any, Callable, Iterable, Iterator, Mapping
-from ..observers.steps import Records, Steps
+from ..observers.steps import ObservedSteps, Records
 from .tables import arrays_in
 
 WHOLE = "an iteration is one step: how a tree is grown stays in the library, which is not written in Python"
@@ -29,7 +29,9 @@ class BoostingTrace:
         self.trace = context.trace
         self.streams = context.streams
         self.framework = framework
-        self.steps = Steps(context.trace, context.streams, framework, Records(context.trace, lambda array: array))
+        self.steps = ObservedSteps(
+            context.trace, context.streams, framework, Records(context.trace, lambda array: array)
+        )
         self.begun: dict[int, Callable[[], Any]] = {}
         self.has_states = False
         self.is_complete = False

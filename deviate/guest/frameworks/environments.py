@@ -34,12 +34,12 @@ SPLIT = "split"
 def install(module: Any, context: AdapterContext) -> None:
     library, _, name = module.__name__.partition(".")
     if name:
-        Environments(context, library).patch(module)
+        GymEnvironments(context, library).patch(module)
     else:
         context.recorder.event("environment", {library: module.__version__})
 
 
-class Environments:
+class GymEnvironments:
     """Replaces the function that makes the generators of all environments and spaces of a library."""
 
     def __init__(self, context: AdapterContext, library: str) -> None:

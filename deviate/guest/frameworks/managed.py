@@ -10,7 +10,7 @@ from sys import _getframe
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any, Callable, Mapping
-from ..recorder import Running
+from ..recorder import RunningLoop
 
 
 class Managed:
@@ -19,18 +19,18 @@ class Managed:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.recorder = context.recorder
-        self.running: dict[int, tuple[Callable[[], object], Running]] = {}
+        self.running: dict[int, tuple[Callable[[], object], RunningLoop]] = {}
 
-    def begin(self, driver: object) -> Running:
+    def begin(self, driver: object) -> RunningLoop:
         """Training begins, outside of any step."""
         self.end(driver)  # an earlier training that ended in an exception
         number, frame = self.context.project.managed_loop(_getframe(1))
         # With its frame the loop is taken off the running ones when the call ends in an exception.
-        loop = Running(number) if frame is None else Running(number, id(frame), frame.f_code)
+        loop = RunningLoop(number) if frame is None else RunningLoop(number, id(frame), frame.f_code)
         self.running[id(driver)] = weakref.ref(driver), loop
         return loop
 
-    def loop_of(self, driver: object) -> Running | None:
+    def loop_of(self, driver: object) -> RunningLoop | None:
         """Its loop; that of a driver which is gone, at the same address, is none."""
         entry = self.running.get(id(driver))
         return entry[1] if entry is not None and entry[0]() is driver else None

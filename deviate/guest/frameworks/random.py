@@ -25,7 +25,7 @@ DRAWS = (
 def install(module: Any, context: AdapterContext) -> None:
     streams = context.streams
     if streams.is_active:
-        generators = Generators(streams, module)
+        generators = PythonGenerators(streams, module)
         for name in dir(module):
             if getattr(getattr(module, name), "__self__", None) is module._inst:
                 setattr(module, name, generators.route(name))
@@ -45,7 +45,7 @@ def _route_draws(owner: Any, library: str, context: AdapterContext) -> None:
             setattr(owner, name, early.at_rest(getattr(owner, name)))
 
 
-class Generators(Bank):
+class PythonGenerators(Bank):
     """One generator per stream. States are too large to be swapped, so each function selects the generator."""
 
     def __init__(self, streams: Streams, module: Any) -> None:
@@ -76,7 +76,7 @@ class Generators(Bank):
         return function if name == "seed" else wraps_like(function, getattr(self.module, name))
 
 
-def _follow_forks(streams: Streams, generators: Generators) -> None:
+def _follow_forks(streams: Streams, generators: PythonGenerators) -> None:
     """Forked processes: Python reseeds them from the system; here they are keyed by the number of the fork."""
     forks = 0
 

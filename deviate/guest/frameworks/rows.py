@@ -14,7 +14,7 @@ from ..adapter_context import AdapterContext
 from ..annotations import Any, Iterable, Iterator, Sequence
 from ..project import beyond
 from ..stand_ins import stand_in
-from ..written import MOST_ROWS, VIEWS, Written, is_header
+from ..written import MOST_ROWS, VIEWS, WriteRecorder, is_header
 
 MODULES = ("csv", "pandas.core.frame")
 ROWS = (list, tuple, dict, *VIEWS)
@@ -42,14 +42,14 @@ class _Method:
             with self.context.recorder.guarded("table of pandas"):
                 frame = _getframe(1)
                 if self.context.project.place(frame.f_code) is not None:
-                    self.context.part(Written).table(table, frame)
+                    self.context.part(WriteRecorder).table(table, frame)
         return self.original.__get__(table, owner)
 
 
 def _watch_writers(module: Any, context: AdapterContext) -> None:
     original, project = module.writer, context.project
     headers: dict[Any, list[str]] = {}
-    written = context.part(Written)
+    written = context.part(WriteRecorder)
 
     def writer(*args: Any, **kwargs: Any) -> Any:
         inner = original(*args, **kwargs)
@@ -70,7 +70,7 @@ def _watch_writers(module: Any, context: AdapterContext) -> None:
 class _Table:
     """What is written to one file."""
 
-    def __init__(self, written: Written, headers: dict[Any, list[str]], file: Any) -> None:
+    def __init__(self, written: WriteRecorder, headers: dict[Any, list[str]], file: Any) -> None:
         self.written = written
         self.headers = headers
         self.key = file if isinstance(file, str) else id(self)

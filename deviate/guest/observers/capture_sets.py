@@ -7,7 +7,7 @@ from types import FrameType
 
 from .. import names
 from ..annotations import Any, Array, Callable, Mapping
-from ..project import Project
+from ..project import GuestProject
 from .capture import FULL, KEY_WIDTH, PREDICTIONS, Capture, fit_name
 from .rows import NO_ROWS, NOTHING, Batches, numbers, rows
 
@@ -26,10 +26,10 @@ class Way:
     """The call path to a line; calls with equal paths belong together."""
 
 
-class Sets:
+class CaptureSets:
     """The sets of one framework in the current evaluation."""
 
-    def __init__(self, capture: Capture, project: Project, framework: str) -> None:
+    def __init__(self, capture: Capture, project: GuestProject, framework: str) -> None:
         self.capture = capture
         self.project = project
         self.framework = framework
@@ -203,7 +203,7 @@ def _holds(value: Any, data: Any, part: tuple[int, int], depth: int = 0) -> bool
 # ---------------------------------------------------------------- loops of the script
 
 
-class Loop:
+class CaptureLoop:
     """One iteration over a dataset, or consecutive calls without one.
 
     Attributes:
@@ -228,23 +228,23 @@ class Loop:
 class Loops:
     """The loops of the current evaluation."""
 
-    def __init__(self, capture: Capture, project: Project, framework: str) -> None:
+    def __init__(self, capture: Capture, project: GuestProject, framework: str) -> None:
         self.capture = capture
         self.recorder = capture.recorder
-        self.sets = Sets(capture, project, framework)
-        self.loops: list[Loop] = []
+        self.sets = CaptureSets(capture, project, framework)
+        self.loops: list[CaptureLoop] = []
         capture.at_end.append(self.hand_over)
 
-    def find_loop(self, root: Any, step: int, name: str | None = None) -> Loop | None:
+    def find_loop(self, root: Any, step: int, name: str | None = None) -> CaptureLoop | None:
         """The loop of a step with this root, with any name unless one is passed."""
         matches = (loop for loop in self.loops if loop.root is root and loop.step == step and name in (None, loop.name))
         return next(matches, None)
 
-    def begin(self, name: str, data: Any, root: Any, step: int) -> Loop:
-        self.loops.append(Loop(name, data, root, step, Batches(self.capture)))
+    def begin(self, name: str, data: Any, root: Any, step: int) -> CaptureLoop:
+        self.loops.append(CaptureLoop(name, data, root, step, Batches(self.capture)))
         return self.loops[-1]
 
-    def loop_of(self, data: Any, frame: FrameType, iterator: Any = None) -> Loop:
+    def loop_of(self, data: Any, frame: FrameType, iterator: Any = None) -> CaptureLoop:
         """The loop that a call in this frame belongs to.
 
         Args:

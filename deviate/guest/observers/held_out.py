@@ -11,7 +11,7 @@ from types import FrameType
 
 from .. import names
 from ..annotations import Any, Array
-from ..project import Project
+from ..project import GuestProject
 from ..recorder import Recorder
 from .arrays import array_of
 from .hashing import NAMES, Evaluations
@@ -34,7 +34,7 @@ LIBRARIES = frozenset(("numpy", "torch", "tensorflow", "jax", "jaxlib", "keras",
 """Whose arrays are read: others may compute or load when they are asked for their contents."""
 
 
-def record_held_out(recorder: Recorder, project: Project, frame: FrameType | None) -> None:
+def record_held_out(recorder: Recorder, project: GuestProject, frame: FrameType | None) -> None:
     """Record the hash of held-out data in this frame and its callers."""
     arrays: dict[str, Array] = {}
     size = 0

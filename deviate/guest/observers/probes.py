@@ -12,7 +12,7 @@ from functools import partial
 from types import FrameType
 
 from ..annotations import Any, Array
-from .steps import Steps, checksum, numbered
+from .steps import ObservedSteps, checksum, numbered
 from .trace import MODULES
 
 MODULE, OF_MODULE, GRADIENT = "module", "module-gradient", "gradient"
@@ -56,7 +56,7 @@ class Probes:
         is_open: whether the current call is one of those that are recorded, so that what it traces receives probes.
     """
 
-    def __init__(self, steps: Steps, framework: str) -> None:
+    def __init__(self, steps: ObservedSteps, framework: str) -> None:
         self.steps = steps
         self.framework = framework
         self.trace = steps.trace

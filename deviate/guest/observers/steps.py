@@ -128,7 +128,7 @@ class Records:
         self.trace.record(kind, name, checksum(data, form), form, place, lambda: array, **more)
 
 
-class Steps:
+class ObservedSteps:
     """Takes down the steps of one framework.
 
     Args:

@@ -28,7 +28,7 @@ from ..seeds import wraps_like
 if TYPE_CHECKING:
     from typing import Union
 
-    from ..project import Project
+    from ..project import GuestProject
     from ..recorder import Recorder
 
     Digest = Union[int, None, Callable[[], "tuple[int | None, dict[str, object]]"]]
@@ -133,7 +133,7 @@ class Trace:
         thread: the one that trains.
     """
 
-    def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder, project: Project) -> None:
+    def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder, project: GuestProject) -> None:
         self.requested_level = int(wanted.get("trace", "0"))
         self.first = int(wanted.get("trace-from", "0"))
         self.until = int(wanted["trace-until"]) if "trace-until" in wanted else None

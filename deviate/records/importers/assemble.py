@@ -13,7 +13,7 @@ from deviate.errors import InputError
 from deviate.model.metric_vocabulary import direction_of, role_of, snake, split_identifier, word_set
 from deviate.model.records import Series, Status
 from deviate.records.importers import Imported, ImportedRun
-from deviate.records.importers.tables import Table, is_integral, is_numeric, number
+from deviate.records.importers.tables import CellTable, is_integral, is_numeric, number
 from deviate.series.words import COUNTERS
 
 METRIC = word_set("metric metric_name metrics measure measure_name quantity tag score_name key variable")
@@ -70,7 +70,7 @@ class Roles:
     unused: tuple[str, ...] = ()
 
 
-def assemble(table: Table, path: Path, form: str, *, roles: Roles | None = None) -> tuple[Imported, ...]:
+def assemble(table: CellTable, path: Path, form: str, *, roles: Roles | None = None) -> tuple[Imported, ...]:
     """The experiments of a table.
 
     Args:
@@ -91,7 +91,7 @@ def assemble(table: Table, path: Path, form: str, *, roles: Roles | None = None)
     return tuple(Imported(name or path.stem, form, (path,), tuple(runs), tasks, notes) for name, runs in read.items())
 
 
-def _melt(table: Table) -> Table:
+def _melt(table: CellTable) -> CellTable:
     """Columns that are runs, such as `acc_seed_0` and `acc_seed_1`, under one another; other tables as they are."""
     step = next((name for name in table.columns if _counts_steps(name)), None)
     names = [name for name in table.columns if name != step and not INDEX.fullmatch(name) and any(table.columns[name])]
@@ -108,7 +108,7 @@ def _melt(table: Table) -> Table:
         columns["value"] += [cell for _, cell in cells]
     if step is None and table.n_rows == 1:
         del columns["step"]
-    return Table(columns, len(columns["run"]), notes=(*table.notes, "one column per run"))
+    return CellTable(columns, len(columns["run"]), notes=(*table.notes, "one column per run"))
 
 
 def _counts_steps(name: str) -> bool:
@@ -116,7 +116,7 @@ def _counts_steps(name: str) -> bool:
     return bool(words & STEP) and words <= STEP | OF_STEPS
 
 
-def _roles(table: Table, path: Path) -> Roles:
+def _roles(table: CellTable, path: Path) -> Roles:
     """Guess the roles of all columns.
 
     Raises:
@@ -184,7 +184,7 @@ def _refuse_summaries(values: Sequence[str], path: Path) -> None:
         raise InputError(f"{path.name} holds means and spreads ({first_few(summaries, MOST_NAMED)})", SUMMARY_HINT)
 
 
-def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
+def _told_apart(table: CellTable, roles: Roles, path: Path) -> Roles:
     """Roles with a further column as part of the experiment, where rows of one run would measure the same thing twice.
 
     Raises:
@@ -211,7 +211,7 @@ def _told_apart(table: Table, roles: Roles, path: Path) -> Roles:
     )
 
 
-def _is_unique(table: Table, roles: Roles) -> bool:
+def _is_unique(table: CellTable, roles: Roles) -> bool:
     """Whether no two rows measure the same thing; a measurement may span lines, as Lightning writes it."""
     keys = [*roles.experiment, *filter(None, (roles.task, roles.run, roles.step, roles.metric, roles.split))]
     rows = list(zip(*(table.columns[key] for key in keys), strict=True))
@@ -219,7 +219,7 @@ def _is_unique(table: Table, roles: Roles) -> bool:
     return len(set(measured)) == len(measured)
 
 
-def _groups(table: Table, roles: Roles) -> dict[str, list[int]]:
+def _groups(table: CellTable, roles: Roles) -> dict[str, list[int]]:
     """Rows by experiment; the name of an experiment leaves out values that are equal in all of them."""
     telling = [name for name in roles.experiment if len(set(table.columns[name])) > 1] or roles.experiment[:1]
     columns = [(f"{name}=" if is_numeric(table.columns[name]) else "", table.columns[name]) for name in telling]
@@ -229,7 +229,7 @@ def _groups(table: Table, roles: Roles) -> dict[str, list[int]]:
     return groups
 
 
-def _runs(table: Table, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -> list[ImportedRun]:
+def _runs(table: CellTable, roles: Roles, rows: Sequence[int], *, has_tasks: bool) -> list[ImportedRun]:
     """Rows of one experiment grouped by run: by the run column, by steps that restart, or one run per row."""
 
     def cell(column: str | None, row: int) -> str:
@@ -292,7 +292,7 @@ def _tasks(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(by_measure[max(by_measure, key=rank)]) if by_measure else ()
 
 
-def _notes(table: Table, roles: Roles, n_experiments: int, runs: Sequence[ImportedRun]) -> Iterator[str]:
+def _notes(table: CellTable, roles: Roles, n_experiments: int, runs: Sequence[ImportedRun]) -> Iterator[str]:
     """One sentence on what was guessed, and notes on what needs care."""
     named = {
         "experiment": " and ".join(roles.experiment),

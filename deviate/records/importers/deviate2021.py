@@ -17,7 +17,7 @@ from pathlib import Path
 from deviate.errors import InputError
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.tables import Table, first_row, head, number, read_table, read_text
+from deviate.records.importers.tables import CellTable, first_row, head, number, read_table, read_text
 
 ANALYSIS = ("max_diff", "max", "min", "SDev", "SDev_t", "SDev_b", "mean")
 COMPARISON = ("diff_of_mean", "U_test_p-value", "cohen_d")
@@ -85,7 +85,7 @@ def read_deviate2021(path: Path) -> tuple[Imported, ...]:
     return (Imported(name, "deviate2021", tuple(logs), runs, notes=notes),)
 
 
-def _count_rows(table: Table) -> Table:
+def _count_rows(table: CellTable) -> CellTable:
     """Number the rows where `Iter` is constant, which that release writes for scripts without a loop."""
     steps = table.columns["Iter"]
     if len(set(steps)) > 1 or len(steps) < 2:

@@ -17,7 +17,7 @@ from deviate.errors import InputError
 from deviate.model.records import Series
 from deviate.records.importers import Imported, ImportedRun, MetricEntry, importer
 from deviate.records.importers.assemble import assemble
-from deviate.records.importers.tables import Table, number, read_text
+from deviate.records.importers.tables import CellTable, number, read_text
 
 ENDINGS = frozenset({".json", ".jsonl", ".ndjson"})
 FORMS = "a list of numbers, lists of numbers by metric, or a list of records such as {seed, metric, value}"
@@ -101,10 +101,10 @@ def _side_by_side(entries: Mapping[str, Any]) -> Records:
     return [dict(zip(lists, row, strict=True)) for row in itertools.zip_longest(*lists.values())]
 
 
-def _table(records: Records) -> Table:
+def _table(records: Records) -> CellTable:
     flat = [_flat(record) for record in records]
     names = list(dict.fromkeys(itertools.chain.from_iterable(flat)))
-    return Table({name: [row.get(name, "") for row in flat] for name in names}, len(flat))
+    return CellTable({name: [row.get(name, "") for row in flat] for name in names}, len(flat))
 
 
 def _flat(record: Mapping[str, Any]) -> dict[str, str]:

@@ -28,7 +28,7 @@ from deviate.errors import InputError
 from deviate.model.records import Status
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.tables import head
-from deviate.records.importers.tracked import CURE, Project, TrackedRun, calling, note_on, read_settings, trained
+from deviate.records.importers.tracked import CURE, TrackedProject, TrackedRun, calling, note_on, read_settings, trained
 
 META = "meta.yaml"
 DATABASE = "mlflow.db"
@@ -84,7 +84,7 @@ def read_mlflow(path: Path) -> tuple[Imported, ...]:
     return tuple(project.as_experiment(path) for project in logged)
 
 
-def _project(experiment: StoredExperiment, address: str) -> Project:
+def _project(experiment: StoredExperiment, address: str) -> TrackedProject:
     """The runs of an experiment by start, without parents that have no metrics of their own."""
     runs = sorted(experiment.read_runs(), key=lambda run: (run.started, run.id))
     n_named = Counter(run.name for run in runs)
@@ -95,7 +95,7 @@ def _project(experiment: StoredExperiment, address: str) -> Project:
         run.sweep = names.get(run.sweep) or run.sweep[:8]
     kept, notes = trained(run for run in runs if run not in empty)
     notes += note_on((run.label for run in empty), "parent run without metrics, left out")
-    return Project(address, experiment.name, "mlflow", "param.", kept, experiment.load_values, notes=notes)
+    return TrackedProject(address, experiment.name, "mlflow", "param.", kept, experiment.load_values, notes=notes)
 
 
 def experiments_of(store: str) -> list[StoredExperiment]:
@@ -140,7 +140,7 @@ def _seconds(milliseconds: object) -> float:
     return int(str(milliseconds)) / 1000 if str(milliseconds).isdigit() else 0.0
 
 
-def read_mlflow_experiment(place: str) -> Project:
+def read_mlflow_experiment(place: str) -> TrackedProject:
     """Read the runs of an experiment of MLflow.
 
     Args:

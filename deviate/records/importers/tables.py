@@ -28,7 +28,7 @@ FORMULA = re.compile("^'(?=[=+@-])")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CellTable:
     """Cells by column, as text without blanks around it; a cell that is missing is empty.
 
     Attributes:
@@ -85,7 +85,7 @@ def read_text(path: Path) -> str:
     return _decode(data)
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> CellTable:
     """Read a table.
 
     Raises:
@@ -118,7 +118,7 @@ def read_table(path: Path) -> Table:
         f"separated by {SEPARATORS.get(separator, 'blanks')}" if separator not in {",", ""} else "",
         "commas are decimal" if is_decimal_comma else "",
     )
-    return Table(columns, len(data_rows), tuple(filter(None, notes)))
+    return CellTable(columns, len(data_rows), tuple(filter(None, notes)))
 
 
 def _clean(cells: Sequence[str], *, is_decimal_comma: bool) -> list[str]:

@@ -26,7 +26,15 @@ from typing import IO, Any
 
 from deviate.errors import InputError
 from deviate.records.importers import Imported, importer
-from deviate.records.importers.tracked import Project, TrackedRun, as_params, calling, note_on, read_settings, trained
+from deviate.records.importers.tracked import (
+    TrackedProject,
+    TrackedRun,
+    as_params,
+    calling,
+    note_on,
+    read_settings,
+    trained,
+)
 from deviate.series.words import DATA_WORDS
 
 MARK = "tfevents"
@@ -91,7 +99,7 @@ def read_tensorboard(path: Path) -> tuple[Imported, ...]:
     return (project.as_experiment(path),)
 
 
-def read_tensorboard_project(place: str) -> Project:
+def read_tensorboard_project(place: str) -> TrackedProject:
     """Read the runs below a folder; where a run has no settings, its folder is one, without seed and number of the run.
 
     Raises:
@@ -123,7 +131,7 @@ def read_tensorboard_project(place: str) -> Project:
     if len(kept) > 1:
         notes.append(f"{len(kept)} runs: each folder with event files is one; train, validation and so on are parts")
     notes += note_on((run.label for run in runs.values() if not run.trails), "no scalars in the event files, left out")
-    return Project(f"tensorboard:{path}", root.resolve().name, "tensorboard", "hparam.", kept, notes=notes)
+    return TrackedProject(f"tensorboard:{path}", root.resolve().name, "tensorboard", "hparam.", kept, notes=notes)
 
 
 def _event_files(folder: Path, most: int | None = None) -> Iterator[tuple[Path, list[Path]]]:

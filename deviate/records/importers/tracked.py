@@ -83,7 +83,7 @@ RunT = TypeVar("RunT", bound=TrackedRun)
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
+class TrackedProject:
     """Runs that were filed together in a tracker.
 
     Attributes:

@@ -28,7 +28,16 @@ from deviate.errors import InputError
 from deviate.model.records import Status
 from deviate.records.columns import NO_STEP
 from deviate.records.importers import Imported, importer
-from deviate.records.importers.tracked import CURE, Project, TrackedRun, as_params, calling, flatten, note_on, trained
+from deviate.records.importers.tracked import (
+    CURE,
+    TrackedProject,
+    TrackedRun,
+    as_params,
+    calling,
+    flatten,
+    note_on,
+    trained,
+)
 
 MAGIC = b":W&B"
 BLOCK = 32_768
@@ -90,7 +99,9 @@ def read_wandb(path: Path) -> tuple[Imported, ...]:
     if not any(run.trails for run in kept):
         raise InputError(f"the W&B runs in {path} logged no numbers", "; ".join(notes) or "name another folder")
     projects = [
-        Project(str(path), name or path.resolve().stem, "wandb", "config.", its, has_clock_times=False, notes=notes)
+        TrackedProject(
+            str(path), name or path.resolve().stem, "wandb", "config.", its, has_clock_times=False, notes=notes
+        )
         for name, its in experiments.items()
     ]
     return tuple(project.as_experiment(path) for project in projects)
@@ -241,7 +252,7 @@ def _calling(doing: str, hint: str) -> Iterator[None]:
 # finds the API key where W&B keeps it (WANDB_API_KEY, netrc), tries again after overload, and takes WANDB_BASE_URL.
 
 
-def read_wandb_project(place: str) -> Project:
+def read_wandb_project(place: str) -> TrackedProject:
     """Read the runs of `ENTITY/PROJECT`, or `PROJECT` of the default entity.
 
     Raises:
@@ -266,7 +277,7 @@ def read_wandb_project(place: str) -> Project:
 
     kept, notes = trained(runs)
     name = place.rpartition("/")[2]
-    return Project(address, name, "wandb", "config.", kept, load, has_clock_times=False, notes=notes)
+    return TrackedProject(address, name, "wandb", "config.", kept, load, has_clock_times=False, notes=notes)
 
 
 def _cloud_run(run: Any) -> TrackedRun:

@@ -4,7 +4,7 @@ from deviate.base.redaction import redact
 from deviate.errors import InputError
 from deviate.records.importers.mlflow import read_mlflow_experiment
 from deviate.records.importers.tensorboard import read_tensorboard_project
-from deviate.records.importers.tracked import Project, reading
+from deviate.records.importers.tracked import TrackedProject, reading
 from deviate.records.importers.wandb import read_wandb_project
 
 READERS = {"wandb": read_wandb_project, "mlflow": read_mlflow_experiment, "tensorboard": read_tensorboard_project}
@@ -20,7 +20,7 @@ def is_address(name: str) -> bool:
     return name.partition(":")[0] in READERS and ":" in name
 
 
-def read_project(address: str) -> Project:
+def read_project(address: str) -> TrackedProject:
     """Read the runs of a project with their settings, without their measurements.
 
     Raises:

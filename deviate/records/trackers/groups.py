@@ -12,7 +12,7 @@ from deviate.errors import InputError
 from deviate.model.metric_vocabulary import snake, word_set
 from deviate.model.records import TUNED
 from deviate.records.importers import Imported
-from deviate.records.importers.tracked import Project, TrackedRun, is_seed
+from deviate.records.importers.tracked import TrackedProject, TrackedRun, is_seed
 
 Settings = dict[str, str]
 
@@ -75,13 +75,13 @@ class Grouping:
         without: those among them that the user named.
     """
 
-    project: Project
+    project: TrackedProject
     groups: tuple[RunGroup, ...]
     left_out: tuple[str, ...]
     without: tuple[str, ...]
 
 
-def group_runs(project: Project, *, without: Sequence[str] = ()) -> Grouping:
+def group_runs(project: TrackedProject, *, without: Sequence[str] = ()) -> Grouping:
     """Group the runs of a project.
 
     Left out are seeds; names of runs, hosts, jobs, times and output folders, by the name of the setting; secrets; and

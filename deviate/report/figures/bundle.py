@@ -24,14 +24,14 @@ LARGEST = 1e150
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CurveLine:
     """A curve: x increases; NaN in y is a gap."""
 
     x: Floats
     y: Floats
 
 
-def line_of(series: Series) -> Line:
+def line_of(series: Series) -> CurveLine:
     """A curve of the values in the main loop; values that are not finite or too large to draw become NaN."""
     if None in series.steps:
         pairs = [(step, value) for step, value in zip(series.steps, series.values, strict=True) if step is not None]
@@ -39,7 +39,7 @@ def line_of(series: Series) -> Line:
         y = np.array([value for _, value in pairs], dtype=float)
     else:
         x, y = np.array(series.steps, dtype=float), np.array(series.values, dtype=float)
-    return Line(_spread_within_steps(x), np.where(np.abs(y) <= LARGEST, y, np.nan))
+    return CurveLine(_spread_within_steps(x), np.where(np.abs(y) <= LARGEST, y, np.nan))
 
 
 def _spread_within_steps(steps: Floats) -> Floats:
@@ -57,7 +57,7 @@ def _beginnings(steps: Floats) -> NDArray[np.int64]:
     return np.flatnonzero(np.diff(steps, prepend=steps[:1] - 1))
 
 
-def step_means(line: Line) -> Line:
+def step_means(line: CurveLine) -> CurveLine:
     """The curve with one value per step, the mean of those within it that are no gaps."""
     steps = np.floor(line.x)
     begins = _beginnings(steps)
@@ -66,10 +66,10 @@ def step_means(line: Line) -> Line:
     is_there = ~np.isnan(line.y)
     with np.errstate(invalid="ignore"):
         y = np.add.reduceat(np.where(is_there, line.y, 0), begins) / np.add.reduceat(is_there.astype(float), begins)
-    return Line(steps[begins], y)
+    return CurveLine(steps[begins], y)
 
 
-def thin(line: Line, n_points: int) -> Line:
+def thin(line: CurveLine, n_points: int) -> CurveLine:
     """Reduce the curve to about `n_points` points: first and last, and the minimum and maximum of each interval.
 
     Unlike a mean or every k-th point this keeps each peak; a gap (NaN) stays a gap.
@@ -87,7 +87,7 @@ def thin(line: Line, n_points: int) -> Line:
     highest = index[rows, np.where(is_gap, -np.inf, y).argmax(axis=1)]
     gaps = index[rows, is_gap.argmax(axis=1)][is_gap.any(axis=1)]
     points = np.unique(np.concatenate([[0, n - 1], lowest, highest, gaps]))
-    return Line(line.x[points], line.y[points])
+    return CurveLine(line.x[points], line.y[points])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Bundle:
         fewest: the smallest number of curves with a value at any step.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[CurveLine, ...]
     band: Band | None
     fewest: int
     n_curves: int
@@ -148,7 +148,7 @@ def bundle_of(
     band is smooth enough, and its three lines must keep the same steps. Runs of other lengths count where they are,
     with the mean of the values within each step.
     """
-    lines: list[Line] = []
+    lines: list[CurveLine] = []
     first: Floats | None = None
     gathered: _Gathered | None = None
     drawn = set(_every(len(curves), n_lines).tolist())

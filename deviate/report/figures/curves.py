@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from deviate.report.figures.bundle import Bundle, Line, bundle_of, numbered
-from deviate.report.figures.panel import Entry, Floats, Panel, few_ticks, join_lines, new_panel, room_beside
+from deviate.report.figures.bundle import Bundle, CurveLine, bundle_of, numbered
+from deviate.report.figures.panel import Floats, LegendEntry, Panel, few_ticks, join_lines, new_panel, room_beside
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import CurvePlot
 
@@ -42,7 +42,7 @@ def draw_curves(plot: CurvePlot, surface: Surface, n_points: int) -> Figure:
         )
         for group in plot.groups
     ]
-    entries = [Entry(group.index, group.label, _note(group)) for group in groups]
+    entries = [LegendEntry(group.index, group.label, _note(group)) for group in groups]
     beside = room_beside(surface, entries, HEIGHT)
     panel = new_panel(surface, HEIGHT, () if beside else entries, left=LEFT, right=beside or RIGHT)
     suffix = _set_limits(panel, groups)
@@ -148,7 +148,7 @@ def _set_limits(panel: Panel, groups: Sequence[_Group]) -> str:
     return f" ({', '.join(notes)})" if notes else ""
 
 
-def _range(lines: Iterable[Line]) -> tuple[float, float] | None:
+def _range(lines: Iterable[CurveLine]) -> tuple[float, float] | None:
     """The minimum and maximum; None if there are no values."""
     numbers = [line.y[~np.isnan(line.y)] for line in lines]
     ends = [(float(y.min()), float(y.max())) for y in numbers if y.size]

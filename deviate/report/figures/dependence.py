@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from deviate.report.figures.panel import Entry, Panel, axis_limits, cut_note, few_ticks, new_panel
+from deviate.report.figures.panel import LegendEntry, Panel, axis_limits, cut_note, few_ticks, new_panel
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import PlanningPlot, SweepLine, SweepPlot
 
@@ -65,7 +65,7 @@ APART = 13.0
 
 def draw_sweep(plot: SweepPlot, surface: Surface) -> Figure:
     """Draw the figure; variants are slightly offset, so that none hides another."""
-    entries = [Entry(line.index, line.label) for line in plot.lines] if len(plot.lines) > 1 else []
+    entries = [LegendEntry(line.index, line.label) for line in plot.lines] if len(plot.lines) > 1 else []
     panel = new_panel(surface, SWEEP_HEIGHT, entries, left=SWEEP_LEFT, right=SWEEP_RIGHT, below=SWEEP_BELOW)
     _set_sweep_limits(panel, plot)
     is_cut = [_draw_sweep_line(panel, line, place - (len(plot.lines) - 1) / 2) for place, line in enumerate(plot.lines)]

@@ -61,7 +61,7 @@ class _Rounding(Transform):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendEntry:
     """One experiment in a legend: its index in the report, its name, and a suffix that is never truncated."""
 
     index: int
@@ -74,7 +74,7 @@ class Entry:
 class Name:
     """An entry placed in the legend: its horizontal offset in units, and its row from 0."""
 
-    entry: Entry
+    entry: LegendEntry
     text: str
     x: float
     row: int
@@ -246,7 +246,7 @@ class Panel:
             self.points_at(centre, index, diameter=7, alpha=1.0, is_clipped=False)
             self.text(x + LEGEND_KEY, y, name.text)
 
-    def name_ends(self, entries: Sequence[Entry], heights: Sequence[float]) -> None:
+    def name_ends(self, entries: Sequence[LegendEntry], heights: Sequence[float]) -> None:
         """Write the names right of the panel, each as near as there is room to where its line ends, a data value."""
         order = np.argsort(heights, kind="stable")
         ends = [self.to_units(self.axes.get_xlim()[1], heights[place])[1] for place in order]
@@ -405,7 +405,7 @@ def add_panel(figure: Figure, surface: Surface, left: float, bottom: float, righ
 def new_panel(
     surface: Surface,
     height: float,
-    entries: Sequence[Entry],
+    entries: Sequence[LegendEntry],
     *,
     left: float,
     right: float = 16,
@@ -419,7 +419,7 @@ def new_panel(
     return replace(add_panel(figure, surface, left, bottom, right, top), below=below, names=names)
 
 
-def room_beside(surface: Surface, entries: Sequence[Entry], height: float) -> float | None:
+def room_beside(surface: Surface, entries: Sequence[LegendEntry], height: float) -> float | None:
     """Width in units that names right of a panel take; None where they have no room, and belong in a legend."""
     width = max(surface.text_width(line) for entry in entries for line in _lines_beside(entry))
     room = width + BESIDE_KEY + 2 * BESIDE_GAP
@@ -427,11 +427,11 @@ def room_beside(surface: Surface, entries: Sequence[Entry], height: float) -> fl
     return room if fits else None
 
 
-def _lines_beside(entry: Entry) -> list[str]:
+def _lines_beside(entry: LegendEntry) -> list[str]:
     return [entry.label, *entry.note.split(", ")] if entry.note else [entry.label]
 
 
-def _height_beside(entry: Entry) -> float:
+def _height_beside(entry: LegendEntry) -> float:
     return LINE * len(_lines_beside(entry)) + BESIDE_GAP
 
 
@@ -452,7 +452,7 @@ def spread(wanted: Sequence[float], sizes: Sequence[float], height: float) -> Fl
     return centres
 
 
-def legend_names(surface: Surface, entries: Sequence[Entry]) -> tuple[Name, ...]:
+def legend_names(surface: Surface, entries: Sequence[LegendEntry]) -> tuple[Name, ...]:
     """Arrange names in rows of the legend by width, as matplotlib can only arrange them in columns.
 
     A name that fills a row alone is truncated to it.

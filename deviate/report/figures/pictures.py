@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deviate.report.document import Figure, Report, Section
+from deviate.report.document import Report, ReportFigure, Section
 from deviate.report.plots import Plot
 
 LONGEST_NAME = 48
@@ -47,14 +47,14 @@ def slug(text: str) -> str:
 
 def _plots(report: Report) -> Iterator[tuple[str, Plot]]:
     for metric in report.metrics:
-        if isinstance(metric.estimation, Figure):
+        if isinstance(metric.estimation, ReportFigure):
             yield f"estimation-{slug(metric.name)}", metric.estimation.plot
     for metric in report.metrics:
-        if isinstance(metric.curve, Figure):
+        if isinstance(metric.curve, ReportFigure):
             yield f"curves-{slug(metric.name)}", metric.curve.plot
     for section in report.sections:
         for part in (section, *section.parts):
-            folded = (block for fold in part.folds for block in fold.blocks if isinstance(block, Figure))
+            folded = (block for fold in part.folds for block in fold.blocks if isinstance(block, ReportFigure))
             for figure in (*part.figures, *folded):
                 yield _name(figure.plot, part), figure.plot
 

@@ -7,7 +7,16 @@ beginning.
 
 from matplotlib.figure import Figure
 
-from deviate.report.figures.panel import Entry, Panel, add_panel, axis_limits, cut_note, diameter, new_figure, new_panel
+from deviate.report.figures.panel import (
+    LegendEntry,
+    Panel,
+    add_panel,
+    axis_limits,
+    cut_note,
+    diameter,
+    new_figure,
+    new_panel,
+)
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import BreakdownPlot, ForestPlot, ForestRow, KernelPlot
 
@@ -89,7 +98,7 @@ FREE, HELD = 0, 1
 
 def draw_kernels(plot: KernelPlot, surface: Surface) -> Figure:
     """Draw the kernels, with a thin line between the two modes; a kernel of one mode has a single point."""
-    n, entries = len(plot.lines), [Entry(FREE, plot.free), Entry(HELD, plot.held)]
+    n, entries = len(plot.lines), [LegendEntry(FREE, plot.free), LegendEntry(HELD, plot.held)]
     left = min(0.46 * surface.n_units, 12 + max(surface.text_width(line.label) for line in plot.lines))
     panel = new_panel(surface, KERNEL_ROW * n, entries, left=left, right=14, top=KERNEL_TOP, below=KERNEL_BELOW)
     times = [time for line in plot.lines for time in (line.free, line.held) if time]

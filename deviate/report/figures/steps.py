@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from deviate.report.figures.bundle import LARGEST, Floats, Line, number_steps, thin
+from deviate.report.figures.bundle import LARGEST, CurveLine, Floats, number_steps, thin
 from deviate.report.figures.panel import (
-    Entry,
+    LegendEntry,
     Panel,
     add_panel,
     few_ticks,
@@ -31,7 +31,7 @@ SHAPES_ON_DISTANCE = 12
 
 def draw_steps(plot: StepsPlot, surface: Surface) -> Figure:
     """Draw the lines; recorded steps are marked by points as long as these have space."""
-    entries = [Entry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
+    entries = [LegendEntry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
     beside = room_beside(surface, entries, DISTANCE_HEIGHT)
     panel = new_panel(surface, DISTANCE_HEIGHT, () if beside else entries, left=DISTANCE_LEFT, right=beside or 16)
     first, last = (end(step for line in plot.lines for step in line.steps) for end in (min, max))
@@ -67,7 +67,7 @@ PANEL_HEIGHT, PANEL_LEFT, PANEL_RIGHT, PANEL_TOP = 190, 62, 16, 28
 
 def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
     """Draw a step function per experiment; the earlier it falls, the earlier runs reached the target."""
-    entries = [Entry(line.index, line.label, line.note) for line in plot.lines]
+    entries = [LegendEntry(line.index, line.label, line.note) for line in plot.lines]
     panel = new_panel(surface, PANEL_HEIGHT, entries, left=PANEL_LEFT - 16, right=PANEL_RIGHT, top=PANEL_TOP)
     panel.set_scale((0, 1.02 * max(line.last for line in plot.lines) or 1), (-0.02, 1.04), is_whole=True)
     # Five units in data, above and below a run that ended.
@@ -116,7 +116,7 @@ DIFFERENCE = 2
 
 def draw_growth(plot: GrowthPlot, surface: Surface) -> Figure:
     """Draw panels with a common axis of steps; a dotted line marks the first difference between the runs."""
-    entries = [Entry(index, name, "", is_dashed=index == 1) for index, name in enumerate(plot.names)]
+    entries = [LegendEntry(index, name, "", is_dashed=index == 1) for index, name in enumerate(plot.names)]
     names = legend_names(surface, entries)
     n, bottom = len(plot.panels), GROWTH_BELOW + legend_height(names)
     height = bottom + n * GROWTH_HEIGHT + (n - 1) * GROWTH_GAP + GROWTH_TOP
@@ -149,7 +149,7 @@ def _draw_growth_panel(panel: Panel, plot: GrowthPlot, content: GrowthPanel) -> 
     if plot.first is not None:
         panel.rule(x=float(plot.first))
     for index, heights in enumerate(lines):
-        line = thin(Line(x, heights), MOST_GROWTH_POINTS)
+        line = thin(CurveLine(x, heights), MOST_GROWTH_POINTS)
         place = DIFFERENCE if content.is_logarithmic else index
         # The second run is dashed, so that the first is seen below it where both are equal.
         panel.line(line.x, line.y, place, width=1.6, is_dashed=index == 1)

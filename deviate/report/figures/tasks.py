@@ -10,7 +10,7 @@ import math
 import numpy as np
 from matplotlib.figure import Figure
 
-from deviate.report.figures.panel import Entry, Panel, add_panel, is_dashed, new_figure, new_panel
+from deviate.report.figures.panel import LegendEntry, Panel, add_panel, is_dashed, new_figure, new_panel
 from deviate.report.figures.surface import Surface
 from deviate.report.plots import ProfileLine, ProfilePlot, RankPlot
 
@@ -97,7 +97,7 @@ SHAPES_ON_LINE = 3
 
 def draw_profiles(plot: ProfilePlot, surface: Surface) -> Figure:
     """Draw a line per experiment; higher is better."""
-    entries = [Entry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
+    entries = [LegendEntry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
     panel = new_panel(surface, PROFILE_HEIGHT, entries, left=PROFILE_LEFT)
     panel.set_scale((plot.thresholds[0], plot.thresholds[-1]), (-0.02, 1.02))
     x = np.array(plot.thresholds)

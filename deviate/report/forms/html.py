@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from deviate.errors import ToolError
-from deviate.report.document import Absent, Block, Document, Figure, MetricPart, Report, Section
+from deviate.report.document import Absent, Block, Document, MetricPart, Report, ReportFigure, Section
 from deviate.report.figures.pictures import pictures
 from deviate.report.forms.csv import render_csv
 from deviate.report.forms.json import embedded_json, render_json
@@ -91,7 +91,7 @@ def _all_reasons(section: Section) -> tuple[str, ...]:
 def _main_metric(report: Report) -> MetricPart | None:
     """The metric whose scores stand on the first screen: the primary one, else the first one that has a plot."""
     metrics = sorted(report.metrics, key=lambda metric: not metric.is_primary)
-    return next((metric for metric in metrics if isinstance(metric.estimation, Figure)), None)
+    return next((metric for metric in metrics if isinstance(metric.estimation, ReportFigure)), None)
 
 
 def _figures(plots: Sequence[Plot], n_points: int = MOST_POINTS) -> dict[str, Markup]:
@@ -122,7 +122,7 @@ def policy(script: str) -> str:
 
 
 def _points_per_curve(report: Report) -> int:
-    curves = [metric.curve.plot for metric in report.metrics if isinstance(metric.curve, Figure)]
+    curves = [metric.curve.plot for metric in report.metrics if isinstance(metric.curve, ReportFigure)]
     plots = [plot for plot in curves if isinstance(plot, CurvePlot)]
     n_curves = sum(
         min(plot.n_lines, len(some))

@@ -10,11 +10,11 @@ from deviate.report.document import (
     Absent,
     Cell,
     Document,
+    DocumentTable,
     Entry,
     Layout,
     Report,
-    Row,
-    Table,
+    TableRow,
     is_words,
 )
 from deviate.report.format import shorten
@@ -44,7 +44,7 @@ WITHOUT: tuple[Layout, ...] = ("wide", "long", "stacked")
 class _Set:
     """Layout of a table: font size, and a column type for each column, beginning with that of labels."""
 
-    table: Table
+    table: DocumentTable
     size: str
     columns: tuple[str | NumberColumn, ...]
 
@@ -66,7 +66,7 @@ def render_latex(document: Document, medium: Medium) -> str:
     return floats(document)
 
 
-def table_source(layouts: Sequence[Table], label: str) -> str:
+def table_source(layouts: Sequence[DocumentTable], label: str) -> str:
     r"""A further table in its first layout that fits, else in the last one; `label` is the label for `\ref`."""
     settings = [_Set(table, size, _columns(table, has_siunitx=False)) for table in layouts for size in SIZES]
     return _source(next((setting for setting in settings if _has_room(setting)), settings[-1]), label)
@@ -135,11 +135,11 @@ def _notes_width(entry: Entry, size: str) -> float:
     return 0.8 * width_pt(",".join(map(str, entry.marks)), size)
 
 
-def _indent(setting: _Set, row: Row) -> float:
+def _indent(setting: _Set, row: TableRow) -> float:
     return QUAD_PT if row.label and not row.begins and any(row.is_heading for row in setting.table.rows) else 0.0
 
 
-def _columns(table: Table, *, has_siunitx: bool) -> tuple[str | NumberColumn, ...]:
+def _columns(table: DocumentTable, *, has_siunitx: bool) -> tuple[str | NumberColumn, ...]:
     entries = list(zip(*(row.cells for row in table.rows), strict=True)) or [()] * (len(table.columns) - 1)
     types: list[str | NumberColumn] = ["l"]
     for header, column in zip(table.columns[1:], entries, strict=True):
@@ -241,7 +241,7 @@ def _marks(entry: Entry) -> str:
     return rf"\textsuperscript{{{','.join(map(str, entry.marks))}}}" if entry.marks else ""
 
 
-def _footnotes(table: Table) -> Iterator[str]:
+def _footnotes(table: DocumentTable) -> Iterator[str]:
     if table.footnotes:
         yield r"\par\smallskip\begingroup\footnotesize\raggedright"
         for number, text in enumerate(table.footnotes, start=1):
@@ -291,7 +291,7 @@ def standalone(packages: Sequence[str], use: str, body: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _plain_float(table: Table, label: str, notes: tuple[str, ...]) -> Iterator[str]:
+def _plain_float(table: DocumentTable, label: str, notes: tuple[str, ...]) -> Iterator[str]:
     caption = " ".join((f"{table.caption}.", *notes))
     yield r"\begin{table}"
     yield rf"  \centering\emergencystretch=3em\caption{{{prose(caption)}}}\label{{{label}}}\medskip"
@@ -302,7 +302,7 @@ def _plain_float(table: Table, label: str, notes: tuple[str, ...]) -> Iterator[s
     yield r"\end{table}"
 
 
-def _plain_columns(table: Table) -> str:
+def _plain_columns(table: DocumentTable) -> str:
     """Column types: numbers right-aligned; columns of sentences are wrapped and share the remaining width."""
     texts = [[row.cells[at].text for row in table.rows] for at in range(len(table.columns) - 1)]
     is_wide = [

@@ -8,17 +8,17 @@ from deviate.report.document import (
     Absent,
     Answer,
     Block,
+    CandidateVerdict,
     Cell,
     Check,
     Document,
+    DocumentTable,
     Entry,
     Excerpt,
     Items,
     Remark,
     Report,
-    Row,
-    Table,
-    Verdict,
+    TableRow,
     is_words,
 )
 from deviate.report.format import clean, counted, shorten
@@ -85,7 +85,7 @@ def _block(block: Block) -> Iterator[str]:
     match block:
         case str():
             yield escape(block)
-        case Table():
+        case DocumentTable():
             yield _grid(block)
         case Excerpt():
             yield escape(block.caption)
@@ -126,7 +126,7 @@ def _fence(lines: Iterable[str]) -> str:
     return f"{ticks}\n{text}\n{ticks}"
 
 
-def _grid(table: Table) -> str:
+def _grid(table: DocumentTable) -> str:
     """A table with its notes below."""
     lines = [_row([escape(column) for column in table.columns]), _row(["---", *["---:"] * (len(table.columns) - 1)])]
     lines += [_row([escape(row.label), *(escape(entry.text) for entry in row.cells)]) for row in table.rows]
@@ -149,7 +149,7 @@ def _report(report: Report) -> str:
     return text[: LIMIT - len(omission)].rpartition("\n\n")[0] + omission
 
 
-def _comment(report: Report, table: Table, n_shown: int) -> str:
+def _comment(report: Report, table: DocumentTable, n_shown: int) -> str:
     groups = _groups(table)
     first, folded_groups = groups[: min(n_shown, OPEN_METRICS)], groups[OPEN_METRICS:n_shown]
     blocks = [f"### {_sentence(report.title)}"]
@@ -196,9 +196,9 @@ def _stability(report: Report) -> list[str]:
     return blocks
 
 
-def _groups(table: Table) -> list[list[Row]]:
+def _groups(table: DocumentTable) -> list[list[TableRow]]:
     """The rows of each metric."""
-    groups: list[list[Row]] = []
+    groups: list[list[TableRow]] = []
     for row in table.rows:
         if row.begins or not groups:
             groups.append([])
@@ -210,7 +210,7 @@ def _sentence(text: str) -> str:
     return escape(shorten(clean(text), LONGEST_SENTENCE))
 
 
-def _verdict(verdict: Verdict) -> str:
+def _verdict(verdict: CandidateVerdict) -> str:
     figures = " · ".join(
         _sentence(part) for part in (f"{verdict.metric} {verdict.change}", verdict.interval, verdict.effect) if part
     )
@@ -218,7 +218,7 @@ def _verdict(verdict: Verdict) -> str:
     return f"**Verdict: {escape(verdict.word)}** · {figures}\n\n{reason} {escape(verdict.detectable)}"
 
 
-def _table(table: Table, groups: Sequence[Sequence[Row]]) -> Iterator[str]:
+def _table(table: DocumentTable, groups: Sequence[Sequence[TableRow]]) -> Iterator[str]:
     yield _row([escape(column) for column in table.columns])
     columns = zip(*(row.cells for row in table.rows), strict=True)
     are_numbers = [
@@ -235,7 +235,7 @@ def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _label(row: Row) -> str:
+def _label(row: TableRow) -> str:
     if row.is_heading:
         return f"**{escape(row.label)}**"
     return escape(row.label) if row.begins or not row.label else f"&nbsp;&nbsp;{escape(row.label)}"

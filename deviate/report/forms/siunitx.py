@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deviate.report.document import Cell, Entry
 from deviate.report.format import MINUS
-from deviate.report.numbers import PLUS_MINUS, TO, Number
+from deviate.report.numbers import PLUS_MINUS, TO, ShownNumber
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +71,19 @@ def is_number(cell: Cell) -> bool:
     return bool(_numbers(cell))
 
 
-def _numbers(cell: Cell) -> tuple[Number, ...]:
+def _numbers(cell: Cell) -> tuple[ShownNumber, ...]:
     """The number of a cell, with its uncertainty if it has one; empty for other cells."""
     match cell.pieces:
-        case (Number() as value,) if _is_plain(value):
+        case (ShownNumber() as value,) if _is_plain(value):
             return (value,)
-        case (Number() as value, str(between), Number() as spread) if (
+        case (ShownNumber() as value, str(between), ShownNumber() as spread) if (
             between == PLUS_MINUS and _is_plain(value) and _is_plain(spread)
         ):
             return (value, spread)
     return ()
 
 
-def _is_plain(number: Number) -> bool:
+def _is_plain(number: ShownNumber) -> bool:
     mantissa, exponent = number.digits
     return not exponent and mantissa[-1:].isdecimal()
 
@@ -96,7 +96,7 @@ def _is_braced(cell: Cell) -> bool:
     return bool(first.digits[1]) or cell.pieces[1:2] == (TO,)
 
 
-def _width(number: Number) -> tuple[str, int, int]:
+def _width(number: ShownNumber) -> tuple[str, int, int]:
     """Sign, and number of digits before and after the decimal point."""
     mantissa = number.digits[0]
     digits = mantissa.lstrip(f"+{MINUS}")

@@ -10,21 +10,21 @@ from deviate.report.document import (
     Absent,
     Answer,
     Block,
+    CandidateVerdict,
     Case,
     Cell,
     Check,
     Document,
+    DocumentTable,
     Entry,
+    ExperimentSummary,
     Items,
     MetricPart,
     Point,
     Report,
     Section,
-    Summary,
     SummaryLine,
-    Table,
     Tone,
-    Verdict,
 )
 from deviate.report.format import ELLIPSIS, clean, counted, group_pairs, shorten_middle
 from deviate.report.forms.registry import document_form
@@ -80,11 +80,11 @@ def _block(block: Block, section: Section, width: int) -> Iterator[str]:
             yield from fill_lines(f"{section.heading}: {block.reason}", width, "", "  ")
         case str():
             yield from fill_lines(clean(block), width, "", "  ")
-        case Table():
+        case DocumentTable():
             yield from _table(block, width)
 
 
-def _table(table: Table, width: int) -> Iterator[str]:
+def _table(table: DocumentTable, width: int) -> Iterator[str]:
     rows = [(row.label, *(entry.text for entry in row.cells)) for row in table.rows]
     return align_rows([table.columns, *rows], width, [row.note for row in table.rows])
 
@@ -176,7 +176,7 @@ def _experiments(report: Report, width: int) -> Iterator[str]:
             yield from _verdict_details(verdicts[experiment.label], report.scope, width)
 
 
-def _lines_of(experiment: Summary, report: Report) -> tuple[SummaryLine, ...]:
+def _lines_of(experiment: ExperimentSummary, report: Report) -> tuple[SummaryLine, ...]:
     """The primary metric with its range; of an experiment alone, the answer has the first line already."""
     if not any(metric.is_primary for metric in report.metrics):
         return ()
@@ -192,7 +192,7 @@ def _row(row: SummaryLine, columns: tuple[int, int], width: int) -> Iterator[str
     return join_parts(f"  {label}  {value}   ", row.details, width, indent=4)
 
 
-def _verdict(verdict: Verdict, medium: Medium, width: int) -> list[str]:
+def _verdict(verdict: CandidateVerdict, medium: Medium, width: int) -> list[str]:
     word = clean(verdict.word)
     change = f"{name(verdict.metric)} {verdict.change}"
     parts = [clean(part) for part in (change, verdict.interval, verdict.effect) if part]
@@ -202,7 +202,7 @@ def _verdict(verdict: Verdict, medium: Medium, width: int) -> list[str]:
     return [*lines, *fill_lines(f"{sides}: {clean(verdict.reason)}", width, "  ")]
 
 
-def _verdict_details(verdict: Verdict, scope: str, width: int) -> Iterator[str]:
+def _verdict_details(verdict: CandidateVerdict, scope: str, width: int) -> Iterator[str]:
     """Tests, spread, and what can be detected."""
     yield from join_parts("  ", [*verdict.tests, clean(verdict.spread)], width, indent=2)
     yield from fill_lines(f"{clean(verdict.detectable)} {scope}", width, "  ")
@@ -217,7 +217,7 @@ def _brief(section: Section, width: int) -> list[str]:
                 lines += _list_sentences(section.heading, block.sentences, width)
             case Section():
                 lines += _brief(block, width)
-            case Table():
+            case DocumentTable():
                 lines += ["", *(f"  {line}" for line in _table(block, width - 2))]
             case str():
                 lines += fill_lines(block, width, "  ")

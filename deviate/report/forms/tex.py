@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from deviate.report.format import MINUS, clean, shorten, shorten_middle
-from deviate.report.numbers import PLUS_MINUS, TO, Number, Pieces
+from deviate.report.numbers import PLUS_MINUS, TO, Pieces, ShownNumber
 
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "%": r"\%", "&": r"\&", "#": r"\#", "$": r"\$",
@@ -83,7 +83,7 @@ def typeset(pieces: Pieces) -> str:
     """
     parts, is_open = [], False
     for piece in pieces:
-        if isinstance(piece, Number):
+        if isinstance(piece, ShownNumber):
             parts.append(_mathematics(piece))
             continue
         is_open = piece.rfind("[") > piece.rfind("]") or (is_open and "]" not in piece)
@@ -93,7 +93,7 @@ def typeset(pieces: Pieces) -> str:
     return f"{{}}{text}" if text.startswith("[") else text
 
 
-def _mathematics(number: Number) -> str:
+def _mathematics(number: ShownNumber) -> str:
     mantissa, exponent = number.digits
     if not math.isfinite(number.value):
         return mantissa.replace(MINUS, "$-$")

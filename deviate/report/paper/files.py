@@ -20,17 +20,17 @@ MOST_FIGURES = 48
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class PaperStyle:
     """The paper's style: whether siunitx columns are used, and the width of figures."""
 
     has_siunitx: bool = False
     column_width_in: float = COLUMN_IN
 
 
-DEFAULT = Style()
+DEFAULT = PaperStyle()
 
 
-def paper_files(findings: Findings, report: Report, style: Style = DEFAULT) -> Iterator[tuple[str, bytes]]:
+def paper_files(findings: Findings, report: Report, style: PaperStyle = DEFAULT) -> Iterator[tuple[str, bytes]]:
     """Yield the path and content of each file; figures are drawn one at a time."""
     all_pictures = pictures(report)
     drawn = all_pictures[:MOST_FIGURES]

@@ -14,7 +14,7 @@ from deviate.report.data.published import figure_of
 from deviate.report.document import Report
 from deviate.report.format import p_cell
 from deviate.report.forms.tex import comment, escape, prose, typeset
-from deviate.report.numbers import PERCENT, Number, Piece, Pieces, factor, share
+from deviate.report.numbers import PERCENT, Piece, Pieces, ShownNumber, factor, share
 from deviate.report.numbers import Style as NumberStyle
 from deviate.report.parts.compare import equivalence_texts, places_of_difference, test_text, verdict_word
 from deviate.report.parts.describe import n_text, places_of
@@ -150,9 +150,9 @@ def _description(description: Description) -> Iterator[Macro]:
     figures = _rounded(places_of(description))
     yield of_estimate("Mean", description.mean, figures, description.note)
     yield of_estimate("SD", description.sd, figures, description.note)
-    yield Macro("N", maths(Number(description.n, 0)))
+    yield Macro("N", maths(ShownNumber(description.n, 0)))
     remark = "" if description.n == description.n_runs else f"with a score: {n_text(description)}"
-    yield Macro("Runs", maths(Number(description.n_runs, 0)), remark)
+    yield Macro("Runs", maths(ShownNumber(description.n_runs, 0)), remark)
     yield from of_ends("CI", description.mean_interval, figures)
     yield from of_ends("SD", description.sd_interval, figures)
     yield of_estimate("CV", description.cv, share)
@@ -210,13 +210,13 @@ def _further(statistic: Statistic, comparison: Comparison) -> Iterator[Macro]:
 
 
 def _rounded(places: int | None, style: NumberStyle = "plain") -> Callable[[float], Pieces]:
-    return lambda value: (Number(value, places, style),)
+    return lambda value: (ShownNumber(value, places, style),)
 
 
 def _p_value(value: float) -> Pieces:
     """A p-value with its relation sign: `< .001`, `= .004`."""
     sign = "" if p_cell(value).startswith("<") else "= "
-    return (sign, Number(value, style="p"))
+    return (sign, ShownNumber(value, style="p"))
 
 
 # Names of commands for experiments and metrics: letters only, and unique.

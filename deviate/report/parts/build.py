@@ -16,14 +16,14 @@ from deviate.report.data.tables import data_section, score_rows
 from deviate.report.document import (
     Absent,
     Block,
+    CandidateVerdict,
+    ExperimentSummary,
     Fact,
     Failure,
-    Figure,
     Report,
+    ReportFigure,
     Section,
-    Summary,
     SummaryLine,
-    Verdict,
     cell,
 )
 from deviate.report.format import clean, confidence_text, counted, name_text
@@ -110,8 +110,8 @@ def build_report(findings: Findings) -> Report:
     )
 
 
-def _first_caption(figures: Iterable[Figure | Absent]) -> str:
-    return next((figure.caption for figure in figures if isinstance(figure, Figure)), "")
+def _first_caption(figures: Iterable[ReportFigure | Absent]) -> str:
+    return next((figure.caption for figure in figures if isinstance(figure, ReportFigure)), "")
 
 
 def _embedded_curves(findings: Findings) -> tuple[str, str]:
@@ -147,7 +147,9 @@ def _failure_blocks(failed: tuple[Failure, ...]) -> tuple[Block, ...]:
     return (*failed[:MOST_FAILURES], *([more] if n_more > 0 else []))
 
 
-def _paste(findings: Findings, labels: Sequence[str], verdicts: Sequence[Verdict], level: str) -> tuple[str, ...]:
+def _paste(
+    findings: Findings, labels: Sequence[str], verdicts: Sequence[CandidateVerdict], level: str
+) -> tuple[str, ...]:
     """Sentences for pasting: one per verdict, or a description of the single experiment."""
     tasks = (task_sentence(findings.tasks, level),) if findings.tasks and findings.pairs else ()
     return (
@@ -204,7 +206,7 @@ def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
 
 def _summary(
     item: ExperimentFindings, index: int, label: str, findings: Findings, matched: Sequence[Description | None]
-) -> Summary:
+) -> ExperimentSummary:
     """The primary metric with its range, else the first few; `matched` has the order that all experiments share."""
     role = "Experiment" if not findings.pairs else "Baseline" if index == 0 else "Candidate"
     explained = provenance.freedom(item.experiment)
@@ -228,7 +230,7 @@ def _summary(
         if line is not None
     ]
     other_descriptions = [description for description in descriptions if description not in shown_descriptions]
-    return Summary(
+    return ExperimentSummary(
         role=role,
         label=label,
         state=state,
@@ -237,14 +239,14 @@ def _summary(
     )
 
 
-def _result(findings: Findings, summaries: Sequence[Summary]) -> SummaryLine | None:
+def _result(findings: Findings, summaries: Sequence[ExperimentSummary]) -> SummaryLine | None:
     """The figures that answer where nothing is compared; None without a primary metric."""
     if findings.pairs or findings.primary is None:
         return None
     return noise_result(findings) if is_study(findings) else next(iter(summaries[0].lines), None)
 
 
-def _measured(findings: Findings, summaries: Sequence[Summary]) -> tuple[str, ...]:
+def _measured(findings: Findings, summaries: Sequence[ExperimentSummary]) -> tuple[str, ...]:
     """What the primary metric is and why, and what says the same in other words."""
     if findings.primary is None:
         return ()
@@ -264,7 +266,7 @@ def _primary_name(findings: Findings, index: int) -> str | None:
     return findings.primary
 
 
-def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[Verdict, ...]:
+def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[CandidateVerdict, ...]:
     experiments = [item.experiment for item in findings.experiments]
     headlines = [
         (pair.headline, label, date_margin(pair.headline, experiments[0], candidate))
@@ -343,7 +345,7 @@ def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:
     return ", ".join(parts)
 
 
-def _no_verdict(findings: Findings, verdicts: Sequence[Verdict]) -> str:
+def _no_verdict(findings: Findings, verdicts: Sequence[CandidateVerdict]) -> str:
     if is_study(findings):
         return "Variants of one experiment are described, not judged: which of them is better is not asked."
     if not findings.pairs:

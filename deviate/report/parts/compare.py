@@ -2,7 +2,7 @@
 
 from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
-from deviate.report.document import Absent, Entry, Judgement, Tone, Verdict, cell
+from deviate.report.document import Absent, CandidateVerdict, Entry, Judgement, Tone, cell
 from deviate.report.format import (
     between,
     clean,
@@ -16,7 +16,7 @@ from deviate.report.format import (
     ratio,
     with_unit,
 )
-from deviate.report.numbers import Number, Pieces, p_value, text_of
+from deviate.report.numbers import Pieces, ShownNumber, p_value, text_of
 from deviate.report.parts import describe
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
@@ -85,7 +85,9 @@ def difference_cell(comparison: Comparison, places: int | None) -> Entry:
     return describe.signed_cell(comparison.difference, places, difference_unit(describe.unit_of(comparison.metric)))
 
 
-def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: str, correction: str) -> Verdict:
+def verdict_of(
+    comparison: Comparison, baseline: str, candidate: str, setting: str, correction: str
+) -> CandidateVerdict:
     """The verdict on the primary metric.
 
     Args:
@@ -94,7 +96,7 @@ def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: s
     """
     places = places_of_difference(comparison)
     change = difference_cell(comparison, places)
-    return Verdict(
+    return CandidateVerdict(
         candidate=candidate,
         baseline=baseline,
         word=verdict_word(comparison),
@@ -124,9 +126,13 @@ def test_pieces(test: Test, letter: str) -> Pieces:
     note: Pieces = (f" ({test.note})",) if test.note else ()
     if not letter:
         return (*p_value(test.p_value), *note)
-    df = [Number(value, 0 if value == round(value) else 1) for value in (test.df_between, test.df) if value is not None]
+    df = [
+        ShownNumber(value, 0 if value == round(value) else 1)
+        for value in (test.df_between, test.df)
+        if value is not None
+    ]
     df_pieces = [piece for number in df for piece in (", ", number)][1:]
-    value = Number(test.statistic, 0 if test.statistic == round(test.statistic) else 2)
+    value = ShownNumber(test.statistic, 0 if test.statistic == round(test.statistic) else 2)
     return (letter, *(["(", *df_pieces, ")"] if df else []), " = ", value, ", ", *p_value(test.p_value), *note)
 
 
@@ -138,13 +144,13 @@ def test_cell(test: Test | Unavailable, letter: str) -> Entry:
 
 
 def p_value_cell(p_value: Estimate) -> Entry:
-    return describe.cell_of(p_value, lambda value: (Number(value, style="p"),))
+    return describe.cell_of(p_value, lambda value: (ShownNumber(value, style="p"),))
 
 
 def ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Entry:
     if isinstance(estimate, Unavailable):
         return Absent(estimate.reason)
-    return cell(Number(estimate, 2), *describe.bracket(interval, 2), value=estimate)
+    return cell(ShownNumber(estimate, 2), *describe.bracket(interval, 2), value=estimate)
 
 
 def level_and_method(interval: Interval | Unavailable) -> str:

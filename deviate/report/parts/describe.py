@@ -8,7 +8,7 @@ from deviate.base.texts import first_few
 from deviate.model.comparisons import Description
 from deviate.model.estimates import Estimate, Interval, Reason, Unavailable
 from deviate.model.plan import SelectedMetric
-from deviate.report.document import Absent, Entry, Row, SummaryLine, cell
+from deviate.report.document import Absent, Entry, SummaryLine, TableRow, cell
 from deviate.report.format import (
     between,
     clean,
@@ -19,7 +19,7 @@ from deviate.report.format import (
     replicates,
     shorten_middle,
 )
-from deviate.report.numbers import PLUS_MINUS, Number, Pieces, append_unit, ends, share, text_of
+from deviate.report.numbers import PLUS_MINUS, Pieces, ShownNumber, append_unit, ends, share, text_of
 
 LONGEST_UNIT = 40
 MOST_NAMED = 5
@@ -59,7 +59,7 @@ def _ended(kind: Reason | None) -> str:
 
 
 def n_pieces(description: Description, of: str = " of ") -> Pieces:
-    n, n_runs = Number(description.n, 0), Number(description.n_runs, 0)
+    n, n_runs = ShownNumber(description.n, 0), ShownNumber(description.n_runs, 0)
     return (n,) if description.n == description.n_runs else (n, of, n_runs)
 
 
@@ -71,12 +71,12 @@ def cell_of(estimate: Estimate, written: Callable[[float], Pieces]) -> Entry:
 
 
 def estimate_cell(estimate: Estimate, places: int | None) -> Entry:
-    return cell_of(estimate, lambda value: (Number(value, places),))
+    return cell_of(estimate, lambda value: (ShownNumber(value, places),))
 
 
 def signed_cell(estimate: Estimate, places: int | None, unit: str = "") -> Entry:
     """A difference with its sign."""
-    return cell_of(estimate, lambda value: append_unit((Number(value, places, "signed"),), unit))
+    return cell_of(estimate, lambda value: append_unit((ShownNumber(value, places, "signed"),), unit))
 
 
 def interval_cell(interval: Interval | Unavailable, places: int | None) -> Entry:
@@ -111,9 +111,9 @@ def mean_cell(description: Description, unit: str = "") -> Entry:
     places = places_of(description)
     if isinstance(description.mean, Unavailable):
         return estimate_cell(description.mean, places)
-    pieces: Pieces = (Number(description.mean, places),)
+    pieces: Pieces = (ShownNumber(description.mean, places),)
     if not isinstance(description.sd, Unavailable) and places is not None:
-        pieces = (*pieces, PLUS_MINUS, Number(description.sd, places))
+        pieces = (*pieces, PLUS_MINUS, ShownNumber(description.sd, places))
     return cell(*append_unit(pieces, unit), value=description.mean)
 
 
@@ -179,7 +179,7 @@ def description_columns(description: Description) -> tuple[str, ...]:
     )
 
 
-def description_row(description: Description, experiment: str) -> Row:
+def description_row(description: Description, experiment: str) -> TableRow:
     places = places_of(description)
     cells = (
         cell(*n_pieces(description), value=description.n),
@@ -191,7 +191,7 @@ def description_row(description: Description, experiment: str) -> Row:
         range_cell(description),
     )
     notes = (description.note, tails_text(description), missing_text(description))
-    return Row(experiment, cells, note="; ".join(filter(None, notes)))
+    return TableRow(experiment, cells, note="; ".join(filter(None, notes)))
 
 
 def missing_text(description: Description) -> str:

@@ -9,9 +9,9 @@ from deviate.base.redaction import redact_words
 from deviate.model.estimates import value_text
 from deviate.model.findings import Findings, Parting, Repeatability
 from deviate.model.records import Experiment
-from deviate.report.document import Absent, Block, Code, Items, Row, Section, Table, cell
+from deviate.report.document import Absent, Block, Code, DocumentTable, Items, Section, TableRow, cell
 from deviate.report.format import clean, counted, group_pairs, name_text, replicates
-from deviate.report.numbers import Number
+from deviate.report.numbers import ShownNumber
 
 DEFAULT_VARIANT = "algo+impl"
 CONTROL = "control"
@@ -45,11 +45,11 @@ def divergence_section(findings: Findings) -> Section:
     blocks: list[Block] = [Absent(why)] if why else []
     blocks += [Items(sentences)] if sentences else []
     blocks += [ADVICE, *map(Code, commands)] if commands else []
-    blocks += [Table("Where the runs of a variant differ first", COLUMNS, rows)] if rows else []
+    blocks += [DocumentTable("Where the runs of a variant differ first", COLUMNS, rows)] if rows else []
     return Section("divergence", "First divergence", tuple(blocks))
 
 
-def proof_row(proof: Repeatability) -> Row:
+def proof_row(proof: Repeatability) -> TableRow:
     """Row on whether the runs of a variant are bitwise equal: overall, and in metrics, weights and evaluation data."""
     metrics = "none reported"
     if proof.parting is not None:
@@ -57,10 +57,10 @@ def proof_row(proof: Repeatability) -> Row:
         metrics = f"{name_text(parting.metric)} differs {_where(parting)}, {replicates(parting.replicates)}"
     elif proof.n_metrics:
         metrics = f"{proof.n_metrics} {'equal' if proof.n > 1 else 'reported'}"
-    return Row(
+    return TableRow(
         name_text(proof.variant),
         (
-            cell(Number(proof.n, 0), value=proof.n),
+            cell(ShownNumber(proof.n, 0), value=proof.n),
             cell(EQUAL[proof.is_equal]),
             cell(metrics),
             cell(_agreement(proof.weights, proof)),
@@ -82,12 +82,12 @@ def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experi
     return f"No run held everything, so a difference is no fault: {ASK}."
 
 
-def _row(proof: Repeatability, experiment: Experiment) -> Row:
+def _row(proof: Repeatability, experiment: Experiment) -> TableRow:
     parting = proof.parting
-    return Row(
+    return TableRow(
         label=name_text(proof.variant),
         cells=(
-            cell(Number(proof.n, 0), value=float(proof.n)),
+            cell(ShownNumber(proof.n, 0), value=float(proof.n)),
             Absent(_state(proof)) if proof.is_equal is None else cell(_state(proof)),
             cell(_step(parting)) if parting else Absent("none"),
             cell(name_text(parting.metric)) if parting else Absent("none"),

@@ -9,9 +9,9 @@ from deviate.model.comparisons import Comparison, Description
 from deviate.model.estimates import NOT_APPLICABLE, NOT_ASKED, Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.plan import SelectedMetric
-from deviate.report.document import Absent, Figure, MetricPart, Row, Table, cell, quantities
+from deviate.report.document import Absent, DocumentTable, MetricPart, ReportFigure, TableRow, cell, quantities
 from deviate.report.format import clean, confidence_text, counted, difference_unit, name_text, replicates, shorten
-from deviate.report.numbers import TO, Number, Pieces, append_unit, ends, factor, share
+from deviate.report.numbers import TO, Pieces, ShownNumber, append_unit, ends, factor, share
 from deviate.report.parts.compare import judgement_of, metric_name
 from deviate.report.parts.describe import (
     cell_of,
@@ -110,7 +110,7 @@ def _metric_part(
     shape = shape_rows([description for description, _ in described])
     columns = description_columns(next((description for description, _ in described if description.n > 1), first))
     rows = tuple(description_row(description, label) for description, label in described)
-    quantity_table: Table | Absent | None = None
+    quantity_table: DocumentTable | Absent | None = None
     if is_compared:
         caption = f"{name}: candidate against baseline"
         quantity_table = quantities(caption, labels[1 : len(comparisons) + 1], quantity_rows(comparisons, unreported))
@@ -136,13 +136,13 @@ def _metric_part(
             Absent(reason) if comparison is None else judgement_of(comparison)
             for comparison, reason in zip(comparisons, reasons, strict=True)
         ),
-        descriptions=Table(f"{name}: runs of each experiment", columns, rows),
+        descriptions=DocumentTable(f"{name}: runs of each experiment", columns, rows),
         quantities=quantity_table,
         shape=quantities(shape_caption, [label for _, label in described], shape) if shape else None,
-        estimation=Figure(estimation, estimation.caption)
+        estimation=ReportFigure(estimation, estimation.caption)
         if estimation
         else Absent(f"No points to draw: {first.note or 'no run gave a score'}."),
-        curve=Figure(curve, curve.caption)
+        curve=ReportFigure(curve, curve.caption)
         if curve
         else Absent("No curve: no run reported this metric at more than one step."),
     )
@@ -169,7 +169,7 @@ Quantity = tuple[str, str, str, Callable[[Description, Any], Pieces]]
 """Label and method of a row, the field of a description that it shows, and how that is written."""
 
 
-def shape_rows(descriptions: Sequence[Description]) -> tuple[Row, ...]:
+def shape_rows(descriptions: Sequence[Description]) -> tuple[TableRow, ...]:
     """Rows of one metric with a cell per experiment; rows that were not requested or do not apply are left out.
 
     With fewer than two runs there is no row; the table above states the reason.
@@ -180,7 +180,7 @@ def shape_rows(descriptions: Sequence[Description]) -> tuple[Row, ...]:
     return tuple(row for row in rows if row is not None)
 
 
-def _row(quantity: Quantity, descriptions: Sequence[Description]) -> Row | None:
+def _row(quantity: Quantity, descriptions: Sequence[Description]) -> TableRow | None:
     """A row; the confidence level and the method of the interval are stated first."""
     label, method, field, written = quantity
     figures = [getattr(description, field) for description in descriptions]
@@ -192,12 +192,12 @@ def _row(quantity: Quantity, descriptions: Sequence[Description]) -> Row | None:
         Absent(figure.reason) if isinstance(figure, Unavailable) else cell(*written(description, figure))
         for description, figure in zip(descriptions, figures, strict=True)
     )
-    return Row(label, cells, method=" ".join([*methods, method]).strip())
+    return TableRow(label, cells, method=" ".join([*methods, method]).strip())
 
 
 def _scale(description: Description, value: float) -> Pieces:
     """A measure of spread, which is in points if the metric is a percentage."""
-    return append_unit((Number(value, places_of(description)),), difference_unit(unit_of(description.metric)))
+    return append_unit((ShownNumber(value, places_of(description)),), difference_unit(unit_of(description.metric)))
 
 
 def _both(description: Description, quartiles: tuple[float, float]) -> Pieces:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from deviate.model.comparisons import Contrast, ManyTable
 from deviate.model.estimates import Unavailable
 from deviate.model.findings import Findings
-from deviate.report.document import Absent, Block, Fact, Facts, Quote, Row, Section, Table, cell
+from deviate.report.document import Absent, Block, DocumentTable, Fact, Facts, Quote, Section, TableRow, cell
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -45,14 +45,16 @@ def many_left(findings: Findings) -> int:
     return 0 if has_primary else max(0, len(findings.many) - MOST_TABLES)
 
 
-def pair_matrix(caption: str, names: Sequence[str], contrasts: Sequence[Contrast], texts: Sequence[str]) -> Table:
+def pair_matrix(
+    caption: str, names: Sequence[str], contrasts: Sequence[Contrast], texts: Sequence[str]
+) -> DocumentTable:
     """Texts of all pairs as a matrix: first experiment in rows, second in columns."""
     texts_of_pairs = {(contrast.one, contrast.other): text for contrast, text in zip(contrasts, texts, strict=True)}
     rows = tuple(
-        Row(name_text(one), tuple(cell(texts_of_pairs.get((one, other), "")) for other in names[:-1]))
+        TableRow(name_text(one), tuple(cell(texts_of_pairs.get((one, other), "")) for other in names[:-1]))
         for one in names[1:]
     )
-    return Table(caption, ("", *(name_text(name) for name in names[:-1])), rows, kind="matrix")
+    return DocumentTable(caption, ("", *(name_text(name) for name in names[:-1])), rows, kind="matrix")
 
 
 def _section(table: ManyTable, index: int, findings: Findings) -> Section:
@@ -66,7 +68,7 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
     n_family = sum(not isinstance(contrast.interval, Unavailable) for contrast in contrasts)
     caption = f"{name}: each candidate − {baseline}; Dunnett, family of {n_family}, equal variances assumed"
     places = _places(table, findings)
-    dunnett: Block = Table(caption, columns, tuple(_row(contrast, places) for contrast in contrasts))
+    dunnett: Block = DocumentTable(caption, columns, tuple(_row(contrast, places) for contrast in contrasts))
     if isinstance(table.dunnett, Unavailable):
         dunnett = Absent(f"Not compared with {baseline}: {table.dunnett.reason}.")
     elif not contrasts:
@@ -131,7 +133,7 @@ def contrast_text(contrast: Contrast, unit: str, places: int | None) -> str:
     return f"{head} [{interval_cell(contrast.interval, places).text}], {p_words}"
 
 
-def _row(contrast: Contrast, places: int | None) -> Row:
+def _row(contrast: Contrast, places: int | None) -> TableRow:
     places = places_of_interval(contrast.interval) if places is None else places
     difference, interval = signed_cell(contrast.difference, places), interval_cell(contrast.interval, places)
-    return Row(name_text(contrast.one), (difference, interval, p_value_cell(contrast.p_adjusted)))
+    return TableRow(name_text(contrast.one), (difference, interval, p_value_cell(contrast.p_adjusted)))

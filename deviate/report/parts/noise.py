@@ -9,15 +9,15 @@ from deviate.report.document import (
     Absent,
     Block,
     Cell,
+    DocumentTable,
     Entry,
     Fact,
     Facts,
-    Figure,
     Items,
-    Row,
+    ReportFigure,
     Section,
     SummaryLine,
-    Table,
+    TableRow,
     cell,
 )
 from deviate.report.format import (
@@ -31,7 +31,7 @@ from deviate.report.format import (
     unit_head,
     with_unit,
 )
-from deviate.report.numbers import TO, Number, Pieces, append_unit, ends, share
+from deviate.report.numbers import TO, Pieces, ShownNumber, append_unit, ends, share
 from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell, places_of_interval, unit_of
 from deviate.report.parts.divergence import proof_row
 from deviate.report.parts.provenance import KERNELS
@@ -61,7 +61,7 @@ def noise_section(findings: Findings) -> Section:
         blocks += [_part(table, index, findings) for index, table in enumerate(noise.tables)]
         columns = ("Variant", "Runs", "In all", "Quality metrics", "Final weights", "Evaluation data")
         proofs = tuple(proof_row(proof) for proof in noise.repeatability)
-        blocks.append(Table("Are the runs of a variant bitwise equal?", columns, proofs))
+        blocks.append(DocumentTable("Are the runs of a variant bitwise equal?", columns, proofs))
         blocks.append(Items(tuple(_footnotes(noise, findings.confidence)) if noise.tables else (), "footnotes"))
     return Section("noise", "Noise sources", tuple(blocks))
 
@@ -177,8 +177,8 @@ def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
     )
     forest = forest_plot(table, index)
     blocks = (
-        Figure(forest, forest.caption) if forest else Absent("No spread to draw."),
-        Table(f"{name}: spread per variant", columns, tuple(_row(row) for row in table.rows)),
+        ReportFigure(forest, forest.caption) if forest else Absent("No spread to draw."),
+        DocumentTable(f"{name}: spread per variant", columns, tuple(_row(row) for row in table.rows)),
         Facts((Fact("Excess of variance, algo+impl − algo − impl", _excess(table)),)),
     )
     return Section(f"noise-{index}", name, blocks, is_primary=table.metric.name == findings.primary)
@@ -188,9 +188,9 @@ def _ratio_head(table: NoiseTable) -> str:
     return f"SD ratio to {name_text(table.reference)}" if table.reference else "SD ratio"
 
 
-def _row(row: NoiseRow) -> Row:
-    cells = (cell(varies_words(row)), cell(Number(row.n, 0), value=row.n), sd_cell(row), sd_interval_cell(row))
-    return Row(name_text(row.variant), (*cells, ratio_cell(row), share_cell(row)), note=clean(row.note))
+def _row(row: NoiseRow) -> TableRow:
+    cells = (cell(varies_words(row)), cell(ShownNumber(row.n, 0), value=row.n), sd_cell(row), sd_interval_cell(row))
+    return TableRow(name_text(row.variant), (*cells, ratio_cell(row), share_cell(row)), note=clean(row.note))
 
 
 def _brief(table: NoiseTable, findings: Findings) -> Section:
@@ -206,20 +206,20 @@ def _brief(table: NoiseTable, findings: Findings) -> Section:
     sentences = list(missing(table.rows))
     if not isinstance(excess, Absent):
         sentences.append(f"excess of variance, algo+impl − algo − impl: {excess.text}")
-    return Section("", "", (Table("", columns, tuple(_brief_row(row) for row in table.rows)), *sentences))
+    return Section("", "", (DocumentTable("", columns, tuple(_brief_row(row) for row in table.rows)), *sentences))
 
 
-def _brief_row(row: NoiseRow) -> Row:
+def _brief_row(row: NoiseRow) -> TableRow:
     """n, SD, ratio and share with their intervals, as far as available; the note has reasons for missing ones."""
     sd, interval, ratios, shares = sd_cell(row), sd_interval_cell(row), ratio_cell(row), share_cell(row)
     spread: Entry = cell()
     if isinstance(sd, Cell):
         spread = cell(*sd.pieces, " [", *interval.pieces, "]") if isinstance(interval, Cell) else sd
     is_reference = isinstance(ratios, Absent) and ratios.reason == REFERENCE
-    return Row(
+    return TableRow(
         name_text(row.variant),
         (
-            cell(Number(row.n, 0)),
+            cell(ShownNumber(row.n, 0)),
             spread,
             ratios if isinstance(ratios, Cell) or is_reference else cell(),
             shares if isinstance(shares, Cell) else cell(),
@@ -235,10 +235,10 @@ def _excess(table: NoiseTable) -> Entry:
     unit = unit_of(table.metric)
     squared = f"{unit}²" if unit else ""
     if isinstance(interval, Unavailable):
-        return cell(*append_unit((Number(excess, None, "signed"),), squared))
+        return cell(*append_unit((ShownNumber(excess, None, "signed"),), squared))
     places = places_of_interval(interval)
     level = confidence_text(interval.confidence)
-    pieces = (Number(excess, places, "signed"), f" [{level} CI ", *ends(interval.low, interval.high, places), "]")
+    pieces = (ShownNumber(excess, places, "signed"), f" [{level} CI ", *ends(interval.low, interval.high, places), "]")
     meaning = "not distinguishable from 0 with these runs"
     if interval.low > 0:
         meaning = "above 0: together the sources vary more than their variances add up to"
@@ -348,7 +348,7 @@ def share_cell(row: NoiseRow) -> Entry:
 
 def _ratio(value: float) -> Pieces:
     """A ratio with two decimals, or two significant digits if it is small, so that small ratios are not shown as 0."""
-    return (Number(value, 2 if value >= 0.01 else decimals(value)),)
+    return (ShownNumber(value, 2 if value >= 0.01 else decimals(value)),)
 
 
 def _bracket(estimate: Estimate, interval: Interval | Unavailable, written: Callable[[float], Pieces]) -> Entry:

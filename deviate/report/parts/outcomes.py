@@ -8,7 +8,7 @@ from deviate.model.analysis import LoopCounter
 from deviate.model.comparisons import Attainment, Comparison, Completion, CurveComparison, Description
 from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
 from deviate.model.findings import Findings, PairFindings
-from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
+from deviate.report.document import Absent, Block, DocumentTable, Entry, Items, ReportFigure, Section, TableRow, cell
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -20,7 +20,7 @@ from deviate.report.format import (
     unit_head,
     with_unit,
 )
-from deviate.report.numbers import TO, Number, Pieces, append_unit, duration_of, share, text_of
+from deviate.report.numbers import TO, Pieces, ShownNumber, append_unit, duration_of, share, text_of
 from deviate.report.parts.compare import metric_name, test_cell, test_pieces, test_text
 from deviate.report.parts.describe import cell_of, noted_ends, places_of_interval, unit_of
 from deviate.report.parts.metric_plots import shared_counter
@@ -76,9 +76,9 @@ def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
         not_drawn(findings, labels),
     )
     blocks: list[Block] = [table for table in tables if table is not None]
-    blocks += [Figure(plot, f"{plot.title}. {plot.caption}") for plot in _survival_plots(attained)]
+    blocks += [ReportFigure(plot, f"{plot.title}. {plot.caption}") for plot in _survival_plots(attained)]
     blocks += [curves] if curves else [Absent(why)] if why else []
-    blocks += [Figure(plot, f"{plot.title}. {plot.caption}") for plot in difference_plots(findings, labels)]
+    blocks += [ReportFigure(plot, f"{plot.title}. {plot.caption}") for plot in difference_plots(findings, labels)]
     return Section("outcomes", HEADING, (*blocks, Items(tuple(filter(None, notes)), "footnotes")))
 
 
@@ -96,10 +96,10 @@ def _no_outcomes(findings: Findings) -> str:
     return f"{ended}; no metric has a target. {no_curves(findings)}".strip()
 
 
-def _completion_table(completions: Sequence[tuple[str, Completion]], findings: Findings) -> Table:
+def _completion_table(completions: Sequence[tuple[str, Completion]], findings: Findings) -> DocumentTable:
     level = confidence_text(findings.confidence)
     rows = [
-        Row(
+        TableRow(
             label,
             (
                 _out_of(completion.n_completed, completion.n_runs),
@@ -110,7 +110,7 @@ def _completion_table(completions: Sequence[tuple[str, Completion]], findings: F
         )
         for label, completion in completions
     ]
-    return Table("Completed runs", ("", "k/N", "rate", f"{level} CI", "outcomes"), tuple(rows))
+    return DocumentTable("Completed runs", ("", "k/N", "rate", f"{level} CI", "outcomes"), tuple(rows))
 
 
 def _pairs(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[PairFindings, str]]:
@@ -121,29 +121,29 @@ def _list_comparisons(findings: Findings, labels: Sequence[str]) -> Iterator[tup
     return ((comparison, label) for pair, label in _pairs(findings, labels) for comparison in pair.comparisons)
 
 
-def _rate_table(findings: Findings, labels: Sequence[str]) -> Table | None:
+def _rate_table(findings: Findings, labels: Sequence[str]) -> DocumentTable | None:
     rows = tuple(
-        Row(label, (cell_of(pair.completion.difference, _points), _name_test(pair.completion.test, "")))
+        TableRow(label, (cell_of(pair.completion.difference, _points), _name_test(pair.completion.test, "")))
         for pair, label in _pairs(findings, labels)
         if not isinstance(pair.completion, Unavailable)
     )
     columns = ("", "candidate − baseline", "Boschloo's exact test")
-    return Table(f"Completion against {labels[0]}", columns, rows) if rows else None
+    return DocumentTable(f"Completion against {labels[0]}", columns, rows) if rows else None
 
 
-def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
+def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> DocumentTable | None:
     rows = tuple(
-        Row(
+        TableRow(
             f"{metric_name(comparison)}, {label}",
             (
-                cell(Number(comparison.baseline.n_runs, 0), " + ", Number(comparison.candidate.n_runs, 0)),
+                cell(ShownNumber(comparison.baseline.n_runs, 0), " + ", ShownNumber(comparison.candidate.n_runs, 0)),
                 _name_test(comparison.worst_rank, "U"),
             ),
         )
         for comparison, label in _list_comparisons(findings, labels)
         if isinstance(comparison.worst_rank, Test)
     )
-    return Table("Failed runs ranked worst", ("", "runs", "Mann–Whitney U"), rows) if rows else None
+    return DocumentTable("Failed runs ranked worst", ("", "runs", "Mann–Whitney U"), rows) if rows else None
 
 
 def _list_attainments(findings: Findings, labels: Sequence[str]) -> list[Attained]:
@@ -158,10 +158,10 @@ def _list_attainments(findings: Findings, labels: Sequence[str]) -> list[Attaine
     return sorted(rows, key=lambda row: names.index(row[2].metric.name))
 
 
-def _target_table(attained: Sequence[Attained], findings: Findings) -> Table | None:
+def _target_table(attained: Sequence[Attained], findings: Findings) -> DocumentTable | None:
     level = confidence_text(findings.confidence)
     rows = tuple(
-        Row(
+        TableRow(
             f"{_target(description)}, {label}",
             (
                 _out_of(attainment.n_reached, len(attainment.steps)),
@@ -174,12 +174,12 @@ def _target_table(attained: Sequence[Attained], findings: Findings) -> Table | N
         for label, _, description, attainment in attained
     )
     columns = ("", "reached", "median step", f"{level} CI", "median time", f"{level} CI")
-    return Table("Time to the target", columns, rows) if rows else None
+    return DocumentTable("Time to the target", columns, rows) if rows else None
 
 
-def _log_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
+def _log_rank_table(findings: Findings, labels: Sequence[str]) -> DocumentTable | None:
     rows = tuple(
-        Row(
+        TableRow(
             f"{_target(comparison.baseline)}, {label}",
             (_name_test(attainment.log_rank, "Z"), _name_test(attainment.log_rank_seconds, "Z")),
         )
@@ -187,11 +187,11 @@ def _log_rank_table(findings: Findings, labels: Sequence[str]) -> Table | None:
         if not isinstance(attainment := comparison.attainment, Unavailable)
     )
     columns = ("", "log-rank, steps", "log-rank, seconds")
-    return Table(f"Time to the target against {labels[0]}", columns, rows) if rows else None
+    return DocumentTable(f"Time to the target against {labels[0]}", columns, rows) if rows else None
 
 
 def _out_of(k: int, n: int) -> Entry:
-    return cell(Number(k, 0), "/", Number(n, 0), value=k)
+    return cell(ShownNumber(k, 0), "/", ShownNumber(n, 0), value=k)
 
 
 def _survival_plots(attained: Sequence[Attained]) -> Iterator[SurvivalPlot]:
@@ -288,11 +288,11 @@ def _name_test(test: Test | Unavailable, letter: str) -> Entry:
 
 def _steps(value: float) -> Pieces:
     """A number of steps: whole, or halfway between two."""
-    return (Number(value, 0 if value == round(value) else 1),)
+    return (ShownNumber(value, 0 if value == round(value) else 1),)
 
 
 def _points(difference: float) -> Pieces:
-    return ("+" if difference > 0 else "", Number(100 * difference, 0), " points")
+    return ("+" if difference > 0 else "", ShownNumber(100 * difference, 0), " points")
 
 
 # Compared curves: where they differ, and the areas under them.
@@ -301,15 +301,17 @@ MOST_FIGURES = 6
 """Bands that are drawn, the primary metric first: a page of thirty would hide the one that counts."""
 
 
-def curve_table(findings: Findings, labels: Sequence[str]) -> Table | None:
+def curve_table(findings: Findings, labels: Sequence[str]) -> DocumentTable | None:
     """A row per metric and candidate with curves; None if no metric has any."""
     counter = shared_counter(findings)
     rows = tuple(
-        Row(f"{metric_name(comparison)}, {label}", (_first(curve, counter), *_area(comparison, curve), _remarks(curve)))
+        TableRow(
+            f"{metric_name(comparison)}, {label}", (_first(curve, counter), *_area(comparison, curve), _remarks(curve))
+        )
         for comparison, label, _, curve in _curves(findings, labels)
     )
     columns = ("", "first difference", "mean over the curve", "CI", "Welch", "steps")
-    return Table(f"Curves against {labels[0]}, exploratory", columns, rows) if rows else None
+    return DocumentTable(f"Curves against {labels[0]}, exploratory", columns, rows) if rows else None
 
 
 def no_curves(findings: Findings) -> str:
@@ -366,7 +368,7 @@ def _first_words(curve: CurveComparison, counter: LoopCounter) -> str:
 def _step(step: int, counter: LoopCounter) -> Pieces:
     """A step of the main loop as the script counts, such as `epoch 7`."""
     name = "step" if counter == STEPS else counter.name
-    return f"{name} ", Number(counter.first + counter.stride * step, 0)
+    return f"{name} ", ShownNumber(counter.first + counter.stride * step, 0)
 
 
 def _first(curve: CurveComparison, counter: LoopCounter) -> Entry:
@@ -385,7 +387,7 @@ def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Entry, Entry,
     area: Entry = (
         Absent(difference.reason)
         if isinstance(difference, Unavailable)
-        else cell(*append_unit((Number(difference, places, "signed"),), unit))
+        else cell(*append_unit((ShownNumber(difference, places, "signed"),), unit))
     )
     if isinstance(interval, Unavailable):
         return area, Absent(interval.reason), test_cell(test, "t")

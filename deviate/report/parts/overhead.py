@@ -7,9 +7,20 @@ from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFind
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.report.data.published import OVERHEAD_SCHEMA, document_data
 from deviate.report.data.tables import shield_rows
-from deviate.report.document import Absent, Block, Document, Entry, Fact, Figure, Row, Section, Table, cell
+from deviate.report.document import (
+    Absent,
+    Block,
+    Document,
+    DocumentTable,
+    Entry,
+    Fact,
+    ReportFigure,
+    Section,
+    TableRow,
+    cell,
+)
 from deviate.report.format import clean, confidence_text, counted, name_text, percentage, ratio
-from deviate.report.numbers import Number
+from deviate.report.numbers import ShownNumber
 from deviate.report.parts.describe import cell_of, noted_ends
 from deviate.report.plots import KernelLine, KernelPlot
 
@@ -41,14 +52,14 @@ def overhead_document(costs: CostFindings) -> Document:
 def _times(costs: CostFindings) -> Section:
     level = confidence_text(costs.confidence)
     rows = tuple(
-        Row(
+        TableRow(
             _quantity(factor, costs),
             (
                 _time(factor.free_mean_s),
                 _time(factor.held_mean_s),
                 _factor(factor.factor),
                 Absent("none") if isinstance(factor.interval, Unavailable) else _interval(factor.interval),
-                cell(Number(len(factor.free_s), 0), " and ", Number(len(factor.held_s), 0)),
+                cell(ShownNumber(len(factor.free_s), 0), " and ", ShownNumber(len(factor.held_s), 0)),
             ),
             note=f"no interval: {factor.interval.reason}" if isinstance(factor.interval, Unavailable) else "",
         )
@@ -56,7 +67,7 @@ def _times(costs: CostFindings) -> Section:
     )
     means = (f"{name_text(costs.free)}, mean", f"{name_text(costs.held)}, mean")
     caption = "Mean times with kernels free and with kernels held; the factor is held over free"
-    table = Table(caption, ("Time of", *means, "factor", f"{level} CI", "n"), rows)
+    table = DocumentTable(caption, ("Time of", *means, "factor", f"{level} CI", "n"), rows)
     return Section("times", "Times", (table,))
 
 
@@ -71,17 +82,17 @@ def _kernels(costs: CostFindings) -> Section:
     if isinstance(profile, Unavailable):
         return Section("kernels", "Kernels", (Absent(f"No kernel times: {profile.reason}."),))
     kernel_word = "operators" if profile.device == "cpu" else "kernels"
-    rows = tuple(Row(name_text(kernel.name), _kernel_cells(kernel)) for kernel in profile.kernels)
+    rows = tuple(TableRow(name_text(kernel.name), _kernel_cells(kernel)) for kernel in profile.kernels)
     if not rows:
         blocks: tuple[Block, ...] = (Absent(f"The profiler recorded no {kernel_word} in the window."), _window(profile))
         return Section("kernels", kernel_word.capitalize(), blocks)
     first = kernel_word.capitalize().removesuffix("s")
     columns = (first, name_text(costs.free), name_text(costs.held), "factor", "calls, free and held")
-    table = Table(
+    table = DocumentTable(
         f"The {len(rows)} longest {kernel_word} of {profile.n_kernels}, mean time in the window", columns, rows
     )
     plot = _plot(costs, profile, kernel_word)
-    figure = Figure(plot, plot.caption)
+    figure = ReportFigure(plot, plot.caption)
     return Section("kernels", kernel_word.capitalize(), (_window(profile), figure, table))
 
 
@@ -91,7 +102,7 @@ def _kernel_cells(kernel: KernelCost) -> tuple[Entry, ...]:
         _time(kernel.free_s) if kernel.free_calls else absent,
         _time(kernel.held_s) if kernel.held_calls else absent,
         _factor(kernel.factor),
-        cell(Number(kernel.free_calls, 0), ", ", Number(kernel.held_calls, 0)),
+        cell(ShownNumber(kernel.free_calls, 0), ", ", ShownNumber(kernel.held_calls, 0)),
     )
 
 
@@ -188,7 +199,7 @@ def _csv(costs: CostFindings) -> Iterator[tuple[str | float, ...]]:
 
 
 def _factor(value: Estimate) -> Entry:
-    return cell_of(value, lambda factor: (Number(factor, 2), "x"))
+    return cell_of(value, lambda factor: (ShownNumber(factor, 2), "x"))
 
 
 def _times_text(value: float) -> str:
@@ -205,7 +216,7 @@ def _time(seconds: Estimate) -> Entry:
         return Absent(seconds.reason)
     _, unit, per_s = next(scale for scale in UNITS if seconds >= scale[0])
     scaled = seconds * per_s
-    return cell(Number(scaled, 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2), f" {unit}", value=seconds)
+    return cell(ShownNumber(scaled, 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2), f" {unit}", value=seconds)
 
 
 def _tick(seconds: float) -> str:

@@ -6,7 +6,7 @@ from deviate.model.comparisons import Comparison, Description
 from deviate.model.design import Planning, PlanningRow
 from deviate.model.estimates import PAIRED_RUNS, VERDICT_RUNS, Interval, Unavailable
 from deviate.model.findings import Findings
-from deviate.report.document import Absent, Block, Entry, Figure, Items, Row, Section, Table, cell
+from deviate.report.document import Absent, Block, DocumentTable, Entry, Items, ReportFigure, Section, TableRow, cell
 from deviate.report.format import (
     between,
     confidence_text,
@@ -65,9 +65,9 @@ def _part(plan: Planning, index: int, label: str, findings: Findings) -> Section
         "in SDs",
     )
     rows = tuple(_row(row, plan, places) for row in plan.rows)
-    table = Table(f"{heading}: what numbers of {first} can detect", columns, rows)
+    table = DocumentTable(f"{heading}: what numbers of {first} can detect", columns, rows)
     plot = _plot(plan, index, _series(plan, index, findings), places)
-    figures = (Figure(plot, f"{plot.title}. {plot.caption}"),) if plot else ()
+    figures = (ReportFigure(plot, f"{plot.title}. {plot.caption}"),) if plot else ()
     return Section(key, heading, (*_sentences(plan, places), *figures, table), is_folded)
 
 
@@ -165,14 +165,14 @@ def _margin_sentences(plan: Planning) -> Iterator[str]:
     yield f"To show equivalence within it, if there is no difference, takes {n_runs}."
 
 
-def _row(row: PlanningRow, plan: Planning, places: int | None) -> Row:
+def _row(row: PlanningRow, plan: Planning, places: int | None) -> TableRow:
     finer = _finer(row.detectable, places)
     around: Entry = Absent("not known")
     if row.low is not None and row.high is not None:
         around = cell(*ends(row.low, row.high, finer))
     in_sds = Unavailable("not known") if isinstance(plan.sd, Unavailable) else row.detectable / plan.sd
     cells = (estimate_cell(row.detectable, finer), around, cell_of(in_sds, factor))
-    return Row(str(row.n), cells, note=_note(row.n, plan))
+    return TableRow(str(row.n), cells, note=_note(row.n, plan))
 
 
 def _note(n: int, plan: Planning) -> str:

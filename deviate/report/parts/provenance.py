@@ -8,7 +8,18 @@ from collections.abc import Iterable, Sequence
 from deviate.base.notebooks import place_text
 from deviate.base.texts import first_few
 from deviate.model.records import IMPORTED_AS, SHARED, ControlEvent, DrawEvent, Experiment, Run
-from deviate.report.document import Absent, Block, ColumnStyle, Fact, Facts, Failure, Row, Section, Table, cell
+from deviate.report.document import (
+    Absent,
+    Block,
+    ColumnStyle,
+    DocumentTable,
+    Fact,
+    Facts,
+    Failure,
+    Section,
+    TableRow,
+    cell,
+)
 from deviate.report.format import clean, counted, group_pairs, instant, name_text, number, replicates
 from deviate.report.numbers import Pieces, duration_of
 from deviate.report.parts.changes import commit_text
@@ -224,9 +235,9 @@ def _wall_time(run: Run) -> Pieces:
     return (*duration_of(run.wall_time_s), beside)
 
 
-def _runs(experiment: Experiment, label: str) -> Table:
+def _runs(experiment: Experiment, label: str) -> DocumentTable:
     rows = tuple(
-        Row(
+        TableRow(
             str(run.replicate),
             (
                 cell(OUTCOMES[run.status]),
@@ -241,24 +252,24 @@ def _runs(experiment: Experiment, label: str) -> Table:
     columns = ("Replicate", "Outcome", "Exit code", "Started", "Wall time", "Seed set")
     styles: tuple[ColumnStyle, ...] = ("number", "", "", "", "sorted", "seeds")
     caption = f"{label}: runs and their seed sets{rows_note(len(experiment.runs))}"
-    return Table(caption, columns, rows, kind="listing", styles=styles)
+    return DocumentTable(caption, columns, rows, kind="listing", styles=styles)
 
 
-def _environment(experiment: Experiment, label: str) -> Table | Absent:
+def _environment(experiment: Experiment, label: str) -> DocumentTable | Absent:
     """Environment of the runs; values that differ between runs are listed by replicate."""
     names = sorted({name for run in experiment.runs for name in run.environment}, key=str.casefold)
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for name in names:
         runs_of_value = group_pairs(
             (clean(run.environment[name]), run.replicate) for run in experiment.runs if name in run.environment
         )
         differs = len(runs_of_value) > 1
         text = "; ".join(f"{value} ({replicates(runs)})" if differs else value for value, runs in runs_of_value.items())
-        rows.append(Row(clean(name), (cell(text),), is_marked=differs))
+        rows.append(TableRow(clean(name), (cell(text),), is_marked=differs))
     if not rows:
         return Absent("The runs recorded no versions.")
     caption, columns = f"{label}: environment of the runs", ("What", "Value")
-    return Table(caption, columns, tuple(rows), kind="listing", styles=("", "seeds"))
+    return DocumentTable(caption, columns, tuple(rows), kind="listing", styles=("", "seeds"))
 
 
 # How randomness was treated in the runs of one experiment: seeds, controls, draws, bit flips, hashes.
@@ -281,7 +292,7 @@ def seed_set(run: Run) -> str:
     return " · ".join(parts + ([f"{unused_words}: {', '.join(idle)}"] if idle else []))
 
 
-def seed_call_table(experiment: Experiment, label: str) -> Table | Absent:
+def seed_call_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
     """Seeding calls of the script: the requested seed, and whether it was replaced."""
     calls = group_pairs(
         (
@@ -301,7 +312,7 @@ def seed_call_table(experiment: Experiment, label: str) -> Table | Absent:
     return _listing(caption, columns, rows, ("code", "", "", "", "")) or Absent(nothing)
 
 
-def control_table(experiment: Experiment, label: str) -> Table | Absent:
+def control_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
     """Factors that were controlled, and calls of the script that were overridden, without duplicates."""
     actions = group_pairs(
         (tuple(map(clean, (event.factor, event.call, event.value, _place(event), event.action))), run.replicate)
@@ -340,7 +351,7 @@ def randomness_facts(experiment: Experiment) -> list[tuple[str, str]]:
     return sentences + [(label, text) for label, text in escaped if text]
 
 
-def flip_table(experiment: Experiment, label: str) -> Table | None:
+def flip_table(experiment: Experiment, label: str) -> DocumentTable | None:
     """Table of flipped bits; None if no bit was flipped."""
     rows = [
         _row(str(run.replicate), clean(flip.parameter), str(list(flip.index)), repr(flip.before), repr(flip.after))
@@ -356,7 +367,7 @@ def flip_table(experiment: Experiment, label: str) -> Table | None:
     )
 
 
-def hash_table(experiment: Experiment, label: str) -> Table | Absent:
+def hash_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
     """Shortened hashes of the weights and of the evaluation data of each run."""
     if not any(run.weights or run.evaluation for run in experiment.runs):
         return Absent("Neither weights nor evaluation data were observed.")
@@ -370,18 +381,18 @@ def hash_table(experiment: Experiment, label: str) -> Table | Absent:
         rows.append(_row(str(run.replicate), " · ".join(weights) or "not reached", " · ".join(data) or "not seen"))
     caption = f"{label}: hashes of weights and of evaluation data, the first digits{rows_note(len(experiment.runs))}"
     columns = ("Replicate", "Weights", "Evaluation data")
-    return Table(caption, columns, tuple(rows), kind="listing", styles=("number", "seeds", "seeds"))
+    return DocumentTable(caption, columns, tuple(rows), kind="listing", styles=("number", "seeds", "seeds"))
 
 
-def _row(label: str, *texts: str) -> Row:
-    return Row(label, tuple(map(cell, texts)))
+def _row(label: str, *texts: str) -> TableRow:
+    return TableRow(label, tuple(map(cell, texts)))
 
 
 def _listing(
-    caption: str, columns: tuple[str, ...], rows: Sequence[Row], styles: tuple[ColumnStyle, ...]
-) -> Table | None:
+    caption: str, columns: tuple[str, ...], rows: Sequence[TableRow], styles: tuple[ColumnStyle, ...]
+) -> DocumentTable | None:
     """A table; None if it has no rows."""
-    return Table(caption, columns, tuple(rows), kind="listing", styles=styles) if rows else None
+    return DocumentTable(caption, columns, tuple(rows), kind="listing", styles=styles) if rows else None
 
 
 def _seen_in(runs: Iterable[int], experiment: Experiment) -> str:

@@ -9,7 +9,19 @@ from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailabl
 from deviate.model.published_results import PublishedComparison, PublishedFindings
 from deviate.report.data.published import PUBLISHED_SCHEMA, document_data
 from deviate.report.data.tables import shield_rows
-from deviate.report.document import Absent, Answer, Document, Entry, Fact, Figure, Point, Row, Section, Table, cell
+from deviate.report.document import (
+    Absent,
+    Answer,
+    Document,
+    DocumentTable,
+    Entry,
+    Fact,
+    Point,
+    ReportFigure,
+    Section,
+    TableRow,
+    cell,
+)
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -21,7 +33,7 @@ from deviate.report.format import (
     unit_head,
     with_unit,
 )
-from deviate.report.numbers import PLUS_MINUS, Number, Pieces
+from deviate.report.numbers import PLUS_MINUS, Pieces, ShownNumber
 from deviate.report.parts.compare import ratio_cell
 from deviate.report.parts.describe import interval_cell, signed_cell
 from deviate.report.parts.metrics import aggregate_words
@@ -140,8 +152,10 @@ def _margin(comparison: PublishedComparison) -> str:
 
 
 def _recorded_mean(comparison: PublishedComparison) -> Entry:
-    n = Number(comparison.n, 0)
-    runs: Pieces = (n,) if comparison.n == comparison.n_runs else (n, " of ", Number(comparison.n_runs, 0), " runs")
+    n = ShownNumber(comparison.n, 0)
+    runs: Pieces = (
+        (n,) if comparison.n == comparison.n_runs else (n, " of ", ShownNumber(comparison.n_runs, 0), " runs")
+    )
     if isinstance(comparison.mean, Unavailable):
         return Absent(comparison.mean.reason)
     sd = None if isinstance(comparison.sd, Unavailable) else comparison.sd
@@ -151,15 +165,15 @@ def _recorded_mean(comparison: PublishedComparison) -> Entry:
 def _published_mean(comparison: PublishedComparison) -> Entry:
     published = comparison.published
     sd = None if isinstance(published.sd, Unavailable) else published.sd
-    return _mean(comparison, published.mean, sd, (Number(published.n, 0),))
+    return _mean(comparison, published.mean, sd, (ShownNumber(published.n, 0),))
 
 
 def _mean(comparison: PublishedComparison, mean: float, sd: float | None, n: Pieces) -> Entry:
     """`94.60 ± 0.25 %, n = 10`."""
     places = _places(comparison)
-    spread: Pieces = (PLUS_MINUS, Number(sd, places)) if sd is not None else ()
+    spread: Pieces = (PLUS_MINUS, ShownNumber(sd, places)) if sd is not None else ()
     unit = f" {clean(comparison.unit)}" if comparison.unit else ""
-    return cell(Number(mean, places), *spread, f"{unit}, n = ", *n, value=mean)
+    return cell(ShownNumber(mean, places), *spread, f"{unit}, n = ", *n, value=mean)
 
 
 def _places(comparison: PublishedComparison) -> int | None:
@@ -186,13 +200,15 @@ def _section(findings: PublishedFindings) -> Section:
         "SD ratio",
         "verdict",
     )
-    table = Table(f"Published results and {name_text(findings.experiment)}", columns, tuple(map(_row, comparisons)))
+    table = DocumentTable(
+        f"Published results and {name_text(findings.experiment)}", columns, tuple(map(_row, comparisons))
+    )
     plots = (_plot(findings, index) for index in range(len(comparisons)))
-    figures = [Figure(plot, plot.caption, plot.title) for plot in plots if plot is not None]
+    figures = [ReportFigure(plot, plot.caption, plot.title) for plot in plots if plot is not None]
     return Section("published", "Published results", (*figures, table))
 
 
-def _row(comparison: PublishedComparison) -> Row:
+def _row(comparison: PublishedComparison) -> TableRow:
     places = _places(comparison)
     cells = (
         _published_mean(comparison),
@@ -206,7 +222,7 @@ def _row(comparison: PublishedComparison) -> Row:
     quantities = (("CI", comparison.interval), ("g", comparison.hedges_g), ("SD ratio", comparison.sd_ratio))
     absences = [f"no {name}: {value.reason}" for name, value in quantities if isinstance(value, Unavailable)]
     margin = f"margin {_margin(comparison)}" if comparison.margin is not None else ""
-    return Row(
+    return TableRow(
         _label(comparison),
         cells,
         note="; ".join(filter(None, (clean(comparison.published.assumption), margin, *absences))),

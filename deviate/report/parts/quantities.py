@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
 from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
 from deviate.report.data.published import figure_of
-from deviate.report.document import Absent, Entry, Row, cell
+from deviate.report.document import Absent, Entry, TableRow, cell
 from deviate.report.format import clean, confidence_text, difference_unit, p_cell, replicates
-from deviate.report.numbers import Number, append_unit, p_value
+from deviate.report.numbers import ShownNumber, append_unit, p_value
 from deviate.report.parts.compare import (
     difference_cell,
     equivalence_texts,
@@ -43,7 +43,7 @@ class _Quantity:
         return self.method if isinstance(self.method, str) else self.method(comparison)
 
 
-def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str, ...]) -> tuple[Row, ...]:
+def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str, ...]) -> tuple[TableRow, ...]:
     """A row per quantity, a cell per candidate; `absent` is the reason for a missing comparison.
 
     A quantity that was asked for in no comparison has no row.
@@ -63,7 +63,7 @@ def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str,
             continue
         figures = [comparison for comparison, entry in reported if not isinstance(entry, Absent)] or [reported[0][0]]
         methods = " or ".join(dict.fromkeys(map(quantity.method_of, figures)))
-        rows.append(Row(quantity.label, cells, method=methods, group=quantity.group))
+        rows.append(TableRow(quantity.label, cells, method=methods, group=quantity.group))
     return tuple(rows)
 
 
@@ -131,7 +131,7 @@ def _permutation(comparison: Comparison) -> Entry:
 
 def _pairs(paired: Paired) -> Entry:
     alone = f"; without a partner: {replicates(paired.unpaired)}" if paired.unpaired else ""
-    return cell(Number(paired.n, 0), alone)
+    return cell(ShownNumber(paired.n, 0), alone)
 
 
 def _verdict(comparison: Comparison) -> Entry:
@@ -147,7 +147,7 @@ def _detectable(comparison: Comparison) -> Entry:
     if isinstance(size, Unavailable):
         return Absent(size.reason)
     unit = difference_unit(unit_of(comparison.metric))
-    return cell(*append_unit((Number(size, places),), unit), *bracket(around, places))
+    return cell(*append_unit((ShownNumber(size, places),), unit), *bracket(around, places))
 
 
 def _detectable_method(comparison: Comparison) -> str:

@@ -10,7 +10,7 @@ from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
 from deviate.report.data.published import SWEEP_SCHEMA, document_data
 from deviate.report.data.tables import shield_rows
-from deviate.report.document import Absent, Document, Entry, Fact, Figure, Row, Section, Table, cell
+from deviate.report.document import Absent, Document, DocumentTable, Entry, Fact, ReportFigure, Section, TableRow, cell
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -21,7 +21,7 @@ from deviate.report.format import (
     percentage,
     unit_head,
 )
-from deviate.report.numbers import PLUS_MINUS, Number, append_unit, ends, share
+from deviate.report.numbers import PLUS_MINUS, ShownNumber, append_unit, ends, share
 from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
 
 SCALES = {"log": ", logarithmic", "linear": "", "names": ""}
@@ -72,19 +72,19 @@ def _section(sweep: SweepFindings) -> Section:
     quantities = list(_quantities(sweep))
     columns = (sweep.argument, "n", *itertools.chain.from_iterable(quantity.heads for quantity in quantities))
     rows = tuple(
-        Row(
+        TableRow(
             name_text(row.value) + (f" · {name_text(row.variant)}" if several else ""),
             (
-                cell(Number(row.n, 0), "/", Number(row.n_runs, 0)),
+                cell(ShownNumber(row.n, 0), "/", ShownNumber(row.n_runs, 0)),
                 *itertools.chain.from_iterable(quantity.cells(row) for quantity in quantities),
             ),
             note=_why_no_intervals(row),
         )
         for row in sweep.rows
     )
-    table = Table(f"{name_text(sweep.metric)} over {name_text(sweep.argument)}", columns, rows)
+    table = DocumentTable(f"{name_text(sweep.metric)} over {name_text(sweep.argument)}", columns, rows)
     plots = [_plot(sweep, quantity) for quantity in quantities]
-    figures = tuple(Figure(plot, plot.caption) for plot in plots if plot is not None)
+    figures = tuple(ReportFigure(plot, plot.caption) for plot in plots if plot is not None)
     return Section("measures", heading, (*figures, table))
 
 
@@ -206,9 +206,11 @@ def _mean_cell(row: SweepRow, unit: str) -> Entry:
     if isinstance(row.mean, Unavailable):
         return Absent(row.mean.reason)
     if isinstance(row.sd, Unavailable):
-        return cell(*append_unit((Number(row.mean),), unit), value=row.mean)
+        return cell(*append_unit((ShownNumber(row.mean),), unit), value=row.mean)
     places = decimals(row.sd / math.sqrt(row.n))
-    return cell(*append_unit((Number(row.mean, places), PLUS_MINUS, Number(row.sd, places)), unit), value=row.mean)
+    return cell(
+        *append_unit((ShownNumber(row.mean, places), PLUS_MINUS, ShownNumber(row.sd, places)), unit), value=row.mean
+    )
 
 
 def _figure_cell(value: Estimate, factor: float, unit: str = "") -> Entry:
@@ -216,7 +218,7 @@ def _figure_cell(value: Estimate, factor: float, unit: str = "") -> Entry:
         return Absent(value.reason)
     if unit == "%":
         return cell(*share(value), value=factor * value)
-    return cell(Number(factor * value, _places(value, factor)), value=factor * value)
+    return cell(ShownNumber(factor * value, _places(value, factor)), value=factor * value)
 
 
 def _interval_cell(value: Estimate, interval: Interval | Unavailable, factor: float) -> Entry:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from deviate.model.comparisons import Comparison, Contrast, Description
 from deviate.model.estimates import VERDICT_RUNS, Interval, Unavailable
 from deviate.model.findings import Findings
-from deviate.report.document import NOTHING, Absent, Cell, Entry, Layout, Row, Table, cell
+from deviate.report.document import NOTHING, Absent, Cell, DocumentTable, Entry, Layout, TableRow, cell
 from deviate.report.format import MINUS, clean, confidence_text, shorten_middle, unit_head
-from deviate.report.numbers import Number, ends, share
+from deviate.report.numbers import ShownNumber, ends, share
 from deviate.report.parts.compare import margin_words, metric_name, p_value_cell, places_of_difference
 from deviate.report.parts.describe import cell_of, mean_cell, missing_text, n_pieces, places_of, range_cell, unit_of
 from deviate.report.parts.metrics import aggregate_words, comparison_of, matched_rows
@@ -29,7 +29,7 @@ class Footnotes:
 
 def result_table(
     findings: Findings, labels: Sequence[str], *, as_declared: bool = False, layout: Layout | None = None
-) -> Table:
+) -> DocumentTable:
     """The results table; its caption has quantity, n, meaning of ±, test, correction and type of interval.
 
     Args:
@@ -50,11 +50,11 @@ def result_table(
         has_best=any(isinstance(entry, Cell) and entry.is_best for row in rows for entry in row.cells),
         has_n_column=not (findings.pairs and chosen == "wide"),
     )
-    return Table(title, columns, tuple(rows), second_columns=second, footnotes=tuple(notes.texts))
+    return DocumentTable(title, columns, tuple(rows), second_columns=second, footnotes=tuple(notes.texts))
 
 
 Descriptions = list[Description | None]
-Built = tuple[tuple[str, ...], tuple[str, ...], list[Row]]
+Built = tuple[tuple[str, ...], tuple[str, ...], list[TableRow]]
 
 
 def _in_order(findings: Findings, *, as_declared: bool) -> list[Descriptions]:
@@ -82,7 +82,7 @@ def _build_compared(
     return ("experiment", "n", "mean ± SD", *heads), second, rows
 
 
-def _wide_row(findings: Findings, labels: Sequence[str], row: Descriptions, notes: Footnotes) -> Row:
+def _wide_row(findings: Findings, labels: Sequence[str], row: Descriptions, notes: Footnotes) -> TableRow:
     comparisons = _comparisons(findings, row)
     best = best_of(findings, comparisons)
     means = [
@@ -90,15 +90,15 @@ def _wide_row(findings: Findings, labels: Sequence[str], row: Descriptions, note
         for index, (description, label) in enumerate(zip(row, labels, strict=True))
     ]
     cells = compare_cells(comparisons[0], notes)
-    return Row(_metric_label(row, comparisons), (*means, *(cells[name] for _, name in _COMPARED["wide"])))
+    return TableRow(_metric_label(row, comparisons), (*means, *(cells[name] for _, name in _COMPARED["wide"])))
 
 
 def _long_rows(
     findings: Findings, labels: Sequence[str], row: Descriptions, notes: Footnotes, layout: Layout
-) -> Iterator[Row]:
+) -> Iterator[TableRow]:
     comparisons = _comparisons(findings, row)
     best, nothing = best_of(findings, comparisons), (EMPTY,) * len(_COMPARED[layout])
-    yield Row(_metric_label(row, comparisons), (EMPTY, EMPTY, *nothing), is_heading=True)
+    yield TableRow(_metric_label(row, comparisons), (EMPTY, EMPTY, *nothing), is_heading=True)
     for index, (description, label) in enumerate(zip(row, labels, strict=True)):
         if description is None:
             missing = absent(f"not reported by {label}", notes)
@@ -107,11 +107,11 @@ def _long_rows(
             start = (n_cell(description, notes), mean_of(description, notes, is_best=best == index))
         cells = compare_cells(comparisons[index - 1], notes) if index else {}
         compared = tuple(cells[name] for _, name in _COMPARED[layout]) if index else nothing
-        yield Row(label, (*start, *compared), begins=False)
+        yield TableRow(label, (*start, *compared), begins=False)
         if index and layout == "stacked":
             below = (EMPTY, EMPTY, cells["interval"], EMPTY, cells["within"])
             if any(isinstance(entry, Absent) or entry.pieces for entry in below):
-                yield Row("", below, begins=False)
+                yield TableRow("", below, begins=False)
 
 
 def _comparisons(findings: Findings, row: Descriptions) -> list[Comparison | None]:
@@ -124,10 +124,10 @@ def _build_described(
 ) -> Built:
     has_variants = len(labels) > 1
     lines = _STACKED if layout == "stacked" else _DESCRIBED
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for row in described_rows:
         name = _metric_label(row, ())
-        rows += [Row(name, (EMPTY,) * len(lines[0]), is_heading=True)] if has_variants else []
+        rows += [TableRow(name, (EMPTY,) * len(lines[0]), is_heading=True)] if has_variants else []
         for description, label in zip(row, labels, strict=True):
             if description is None:
                 continue
@@ -135,7 +135,7 @@ def _build_described(
             for place, line in enumerate(lines):
                 title = "" if place else label if has_variants else name
                 begins = not place and not has_variants
-                rows.append(Row(title, tuple(cells[key] for _, key in line), begins=begins))
+                rows.append(TableRow(title, tuple(cells[key] for _, key in line), begins=begins))
     heads = [tuple(head for head, _ in line) for line in lines]
     second = ("", *heads[1]) if len(lines) > 1 else ()
     return ("variant" if has_variants else "metric", *heads[0]), second, rows
@@ -358,7 +358,7 @@ def _difference(comparison: Comparison, notes: Footnotes) -> tuple[Entry, Entry]
     if isinstance(difference, Unavailable):
         return Absent(difference.reason, marks=notes.numbers(difference.reason, comparison.note)), EMPTY
     places = places_of_difference(comparison)
-    entry = cell(Number(difference, places, "signed"))
+    entry = cell(ShownNumber(difference, places, "signed"))
     if isinstance(interval, Unavailable):
         return replace(entry, marks=notes.numbers(interval.reason, comparison.note)), EMPTY
     return entry, _bracket(interval, places, notes.numbers(interval.note, comparison.note))

@@ -5,9 +5,22 @@ from collections.abc import Iterator, Sequence
 from deviate.model.comparisons import Aggregated, TaskFindings
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.findings import Findings
-from deviate.report.document import Absent, Block, Entry, Fact, Facts, Figure, Items, Quote, Row, Section, Table, cell
+from deviate.report.document import (
+    Absent,
+    Block,
+    DocumentTable,
+    Entry,
+    Fact,
+    Facts,
+    Items,
+    Quote,
+    ReportFigure,
+    Section,
+    TableRow,
+    cell,
+)
 from deviate.report.format import clean, confidence_text, counted, name_text, number, p_text, ratio
-from deviate.report.numbers import Number, factor
+from deviate.report.numbers import ShownNumber, factor
 from deviate.report.parts.compare import ratio_cell, test_cell
 from deviate.report.parts.describe import bracket, cell_of, places_of_interval
 from deviate.report.parts.multi_comparison import pair_matrix
@@ -36,9 +49,11 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
         difference = tasks.critical_difference
         why = difference.reason if isinstance(difference, Unavailable) else "no ranks"
         blocks += [
-            Table("Experiments over all tasks", columns, tuple(_row(aggregate) for aggregate in tasks.aggregated)),
-            Figure(ranks, ranks.caption) if ranks else Absent(f"No diagram of ranks: {why}."),
-            Figure(profile, profile.caption)
+            DocumentTable(
+                "Experiments over all tasks", columns, tuple(_row(aggregate) for aggregate in tasks.aggregated)
+            ),
+            ReportFigure(ranks, ranks.caption) if ranks else Absent(f"No diagram of ranks: {why}."),
+            ReportFigure(profile, profile.caption)
             if profile
             else Absent("No profile: there are no scores on a common scale."),
         ]
@@ -99,8 +114,8 @@ def _facts(tasks: TaskFindings) -> tuple[Fact, ...]:
     )
 
 
-def _row(aggregate: Aggregated) -> Row:
-    return Row(
+def _row(aggregate: Aggregated) -> TableRow:
+    return TableRow(
         name_text(aggregate.name),
         (
             _with_interval(aggregate.iqm, aggregate.iqm_interval),
@@ -117,10 +132,10 @@ def _with_interval(estimate: Estimate, interval: Interval | Unavailable, places:
     if isinstance(estimate, Unavailable):
         return Absent(estimate.reason)
     if isinstance(interval, Unavailable):
-        number = Number(estimate, 4 if places is None else places)
+        number = ShownNumber(estimate, 4 if places is None else places)
         return cell(number, f" (no interval: {interval.reason})", value=estimate)
     places = places_of_interval(interval) if places is None else places
-    return cell(Number(estimate, places), *bracket(interval, places), value=estimate)
+    return cell(ShownNumber(estimate, places), *bracket(interval, places), value=estimate)
 
 
 def _runs_text(tasks: TaskFindings) -> str:

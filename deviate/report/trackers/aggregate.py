@@ -19,7 +19,7 @@ from deviate.model.estimates import Estimate, Interval, Test, Unavailable
 from deviate.model.findings import ExperimentFindings, Findings
 from deviate.model.records import Experiment, Series
 from deviate.report.document import Report
-from deviate.report.figures.bundle import Line, bundle_of, line_of, number_steps, step_means
+from deviate.report.figures.bundle import CurveLine, bundle_of, line_of, number_steps, step_means
 from deviate.report.format import clean
 from deviate.report.forms.registry import render
 from deviate.report.parts.metric_plots import shared_counter
@@ -242,7 +242,7 @@ def _curves(item: ExperimentFindings, confidence: float, counter: LoopCounter) -
             yield _mean_curve(clean(metric), lines, confidence, counter)
 
 
-def _mean_curve(metric: str, lines: Sequence[Line], confidence: float, counter: LoopCounter) -> MeanCurve:
+def _mean_curve(metric: str, lines: Sequence[CurveLine], confidence: float, counter: LoopCounter) -> MeanCurve:
     runs = [Series(tuple(map(int, line.x)), tuple(line.y.tolist())) for line in lines]
     band = bundle_of(runs, confidence, MOST_STEPS, MOST_STEPS).band
     if band is None:

@@ -9,8 +9,8 @@ from deviate.base.texts import first_few
 from deviate.errors import RecordError
 from deviate.model.records import Artifact, Captured, CapturedSet, CapturedWeights, Experiment, NotCaptured, Run
 from deviate.records.stored_arrays import names_in, reading_arrays
-from deviate.stability.captures.sets import Frame, build, runs_text
-from deviate.stability.captures.stored import Layers, Stored, combine_shards
+from deviate.stability.captures.sets import AlignedSet, build, runs_text
+from deviate.stability.captures.stored import Stored, StoredWeights, combine_shards
 
 ALL_BYTES = 1 << 32
 """Memory limit for the last evaluations of all sets; beyond it only the predicted classes are read."""
@@ -134,7 +134,7 @@ def _shards(files: Sequence[Artifact]) -> list[Artifact]:
     return [by_rank[rank] for rank in sorted(by_rank)]
 
 
-def _steps(name: str, moments: Moments, frame: Frame, reasons: list[str]) -> list[CapturedSet]:
+def _steps(name: str, moments: Moments, frame: AlignedSet, reasons: list[str]) -> list[CapturedSet]:
     """The set at each step that all runs captured, with examples in the order of the last evaluation."""
     replicates = frame.captured_set.replicates
     all_steps = [step for step in moments if step is not None]
@@ -228,7 +228,7 @@ def _beside(files: dict[int, Artifact], step: int | None, reasons: list[str]) ->
         reasons.append(f"Weights that are not in all runs, or differ in shape, are left out: {first_few(left_out, 3)}.")
     if not names:
         return None
-    return CapturedWeights(step, tuple(shapes), Layers([files[replicate].path for replicate in shapes], names))
+    return CapturedWeights(step, tuple(shapes), StoredWeights([files[replicate].path for replicate in shapes], names))
 
 
 def _shapes(path: Path) -> dict[str, tuple[int, ...]]:

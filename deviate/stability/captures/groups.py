@@ -29,12 +29,12 @@ class Groups:
         tables: read from files, in order. logged: columns that the script logs, by name.
     """
 
-    tables: tuple["Table", ...] = ()
+    tables: tuple["ExampleTable", ...] = ()
     logged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class ExampleTable:
     """Columns of one file, a row per example.
 
     Attributes:
@@ -103,7 +103,7 @@ def refuse_unknown(captured: Sequence[Captured], groups: Groups) -> None:
             )
 
 
-def _table(path: Path, set_name: str | None, column_names: Sequence[str]) -> Table:
+def _table(path: Path, set_name: str | None, column_names: Sequence[str]) -> ExampleTable:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ","))
@@ -131,7 +131,7 @@ def _table(path: Path, set_name: str | None, column_names: Sequence[str]) -> Tab
     chosen = {name: columns[name] for name in column_names or columns}
     if not chosen:
         raise InputError(f"--groups {path} has only an id column", "add a column with the group of each example")
-    return Table(str(path), set_name, chosen, ids)
+    return ExampleTable(str(path), set_name, chosen, ids)
 
 
 def _ids(path: Path, name: str, column: Column) -> npt.NDArray[np.int64]:
@@ -149,7 +149,7 @@ def _ids(path: Path, name: str, column: Column) -> npt.NDArray[np.int64]:
     return ids
 
 
-def _with_table(captured: Captured, table: Table, label: str) -> Captured:
+def _with_table(captured: Captured, table: ExampleTable, label: str) -> Captured:
     if not captured.sets:
         return captured
     bases = [captured_set for captured_set in captured.sets if "+" not in captured_set.name]
@@ -187,7 +187,7 @@ def _size(captured_set: CapturedSet) -> int:
     return int(captured_set.positions.max()) + 1 if len(captured_set.positions) else 0
 
 
-def _columns(captured_set: CapturedSet, table: Table) -> dict[str, Column] | None:
+def _columns(captured_set: CapturedSet, table: ExampleTable) -> dict[str, Column] | None:
     """Columns of a table for the examples of a set; None if the table belongs to another set."""
     size = _size(captured_set)
     if table.ids is None:

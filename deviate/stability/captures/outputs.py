@@ -17,7 +17,7 @@ SPARSE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class OutputForm:
     """How rows are made from outputs.
 
     Attributes:
@@ -45,7 +45,7 @@ def left_out(why: str) -> RecordError:
     return RecordError(why, "the set is left out")
 
 
-def form_of(outputs: Array, truth: Array | None) -> Form:
+def form_of(outputs: Array, truth: Array | None) -> OutputForm:
     """Determine how a run's outputs on a set are read, from their shape and the labels. Raises RecordError."""
     if np.issubdtype(outputs.dtype, np.complexfloating) or outputs.dtype.kind not in "biuf":
         raise left_out(f"outputs have the type {outputs.dtype}, which no measure supports")
@@ -59,33 +59,33 @@ def form_of(outputs: Array, truth: Array | None) -> Form:
         same = truth is not None and int(np.prod(truth.shape[1:], dtype=np.int64)) == n_parts
         if not same and n_parts > 1:
             raise _unknown(shape)
-        return Form("labels", n_parts=n_parts, notes=_parts_note(n_parts))
+        return OutputForm("labels", n_parts=n_parts, notes=_parts_note(n_parts))
     if n_parts == 1:
-        return Form(_single(outputs, truth))
+        return OutputForm(_single(outputs, truth))
     if truth is None:
         if len(shape) > 1:
             raise _unknown(shape)
-        return Form("classes", n_columns=n_parts)
+        return OutputForm("classes", n_columns=n_parts)
     return _several(outputs, truth, n_parts)
 
 
-def _several(outputs: Array, truth: Array, n_parts: int) -> Form:
+def _several(outputs: Array, truth: Array, n_parts: int) -> OutputForm:
     """Form of outputs with several numbers per example, compared with the true labels."""
     shape, true_shape = outputs.shape[1:], _without_ones(truth).shape[1:]
     if not true_shape and (len(shape) == 1 or _without_ones(outputs).ndim == 2):
         if not is_whole(truth):
             note = "Examples have one true value and several outputs; which output it belongs to is unknown."
-            return Form("values", n_parts=n_parts, notes=(note, *_parts_note(n_parts)))
-        return Form("classes", n_columns=n_parts, class_axis=1 + int(np.argmax(shape)))
+            return OutputForm("values", n_parts=n_parts, notes=(note, *_parts_note(n_parts)))
+        return OutputForm("classes", n_columns=n_parts, class_axis=1 + int(np.argmax(shape)))
     if true_shape == _without_ones(outputs).shape[1:]:
         if len(shape) == 1 and _is_one_per_row(truth):
-            return Form("classes", n_columns=n_parts)
+            return OutputForm("classes", n_columns=n_parts)
         is_binary = set(np.unique(truth)) <= {0, 1}
-        return Form("binary" if is_binary else "values", n_parts=n_parts, notes=_parts_note(n_parts))
+        return OutputForm("binary" if is_binary else "values", n_parts=n_parts, notes=_parts_note(n_parts))
     for axis, rest in ((1, shape[1:]), (len(shape), shape[:-1])):
         if truth.shape[1:] == rest and is_whole(truth):
             parts = n_parts // shape[axis - 1]
-            return Form("classes", axis, parts, shape[axis - 1], _parts_note(parts))
+            return OutputForm("classes", axis, parts, shape[axis - 1], _parts_note(parts))
     raise left_out(f"outputs of shape {shape} per example and true values of shape {truth.shape[1:]} do not match")
 
 
@@ -107,7 +107,7 @@ def _single(outputs: Array, truth: Array | None) -> Literal["binary", "labels", 
     return "binary" if classes <= {0, 1} or classes <= {-1, 1} else "values"
 
 
-def classes_of(truth: Array, form: Form) -> Array:
+def classes_of(truth: Array, form: OutputForm) -> Array:
     """True classes or values, shape (n × parts,), from the stored labels."""
     if form.kind == "classes" and form.n_parts == 1 and truth.ndim > 1 and truth.shape[-1] == form.n_columns:
         return np.asarray(np.argmax(truth, axis=-1).reshape(-1))
@@ -119,7 +119,7 @@ def classes_of(truth: Array, form: Form) -> Array:
     return flat.astype(np.int64)
 
 
-def score_kind(rows: Array, form: Form) -> OutputKind | None:
+def score_kind(rows: Array, form: OutputForm) -> OutputKind | None:
     """Kind of scores of one run, judged by their values; None where every row has NaN or infinity.
 
     Such rows are ignored: one of them would turn the kind of all runs from probabilities into logits.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from deviate.model.records import Alignment, CapturedSet, OutputKind
 from deviate.stability.captures.outputs import (
     Array,
-    Form,
+    OutputForm,
     classes_of,
     common_kind,
     form_of,
@@ -29,7 +29,7 @@ SMALLEST_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Examples:
+class RunExamples:
     """What is known of the examples that one run saw, in its order.
 
     Attributes:
@@ -57,7 +57,7 @@ class Aligned:
     notes: tuple[str, ...] = ()
 
 
-def align(runs: Sequence[Examples]) -> Aligned:
+def align(runs: Sequence[RunExamples]) -> Aligned:
     """The way to the same examples in every run. Raises RecordError where there is none.
 
     Examples with the same input stand for one another in the order in which they came.
@@ -86,11 +86,11 @@ def align(runs: Sequence[Examples]) -> Aligned:
     return Aligned(tuple(rows[order] for rows in alignment), alignment[0][order], "input", tuple(notes))
 
 
-def _as_they_are(runs: Sequence[Examples], *notes: str) -> Aligned:
+def _as_they_are(runs: Sequence[RunExamples], *notes: str) -> Aligned:
     return Aligned((None,) * len(runs), np.arange(runs[0].n), "position", notes)
 
 
-def _by_position(runs: Sequence[Examples], why: str) -> Aligned:
+def _by_position(runs: Sequence[RunExamples], why: str) -> Aligned:
     numbers = sorted({run.n for run in runs})
     if len(numbers) > 1:
         raise left_out(f"runs have {numbers[0]} to {numbers[-1]} examples, and {why}")
@@ -120,7 +120,7 @@ def _by_keys(
     return orders
 
 
-def _have_the_same_truth(runs: Sequence[Examples]) -> bool:
+def _have_the_same_truth(runs: Sequence[RunExamples]) -> bool:
     """Whether true labels, of several classes, come in the same order: a set that was shuffled would show."""
     first = runs[0].truth
     if first is None or first.ndim != 1 or len(np.unique(first)) < 2:
@@ -180,7 +180,7 @@ def stack(
     files: Sequence[Stored],
     replicates: Sequence[int],
     orders: Sequence[Order],
-    form: Form,
+    form: OutputForm,
     n_examples: int,
     max_bytes: int = MOST_BYTES,
 ) -> "Stack":
@@ -210,7 +210,7 @@ class Stack:
             predicted classes alone are stacked.
     """
 
-    def __init__(self, form: Form, shape: tuple[int, ...], dtype: np.dtype[Any], most: int) -> None:
+    def __init__(self, form: OutputForm, shape: tuple[int, ...], dtype: np.dtype[Any], most: int) -> None:
         self.form = form
         self.outputs: npt.NDArray[np.floating[Any]] | None = None
         self.labels: npt.NDArray[np.integer[Any]] | None = None
@@ -279,7 +279,7 @@ def reorder(array: Array, order: Order) -> Array:
     return array if order is None else array[order]
 
 
-def _rows(outputs: Array, order: Order, form: Form, shape: tuple[int, ...]) -> Array | None:
+def _rows(outputs: Array, order: Order, form: OutputForm, shape: tuple[int, ...]) -> Array | None:
     """Outputs of one run as float32, float64 or integers; None where they have another form."""
     if outputs.dtype.kind not in "biuf" or (form.kind == "classes" and outputs.ndim <= form.class_axis):
         return None
@@ -294,7 +294,7 @@ def _rows(outputs: Array, order: Order, form: Form, shape: tuple[int, ...]) -> A
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Frame:
+class AlignedSet:
     """A set together with the alignment that is applied to the same set at other points in time.
 
     Attributes:
@@ -303,8 +303,8 @@ class Frame:
     """
 
     captured_set: CapturedSet
-    form: Form
-    examples: Examples
+    form: OutputForm
+    examples: RunExamples
     rows: npt.NDArray[np.intp]
     is_right: npt.NDArray[np.bool_] | None
 
@@ -319,9 +319,9 @@ def build(
     files: Mapping[int, Stored],
     *,
     n_runs: int,
-    reference: Frame | None,
+    reference: AlignedSet | None,
     max_bytes: int = MOST_BYTES,
-) -> Frame:
+) -> AlignedSet:
     """Build the set from all runs that can be read.
 
     Args:
@@ -372,20 +372,20 @@ def build(
         ),
         n_seen=(reference.examples if reference else examples[replicates[0]]).n,
     )
-    return Frame(captured_set, form, examples[replicates[0]], rows, has_label)
+    return AlignedSet(captured_set, form, examples[replicates[0]], rows, has_label)
 
 
-def _examples(file: Stored) -> Examples:
+def _examples(file: Stored) -> RunExamples:
     keys = file.array(KEYS).reshape(-1) if KEYS in file.names else None
     truth = file.array(TRUTH) if TRUTH in file.names else None
-    return Examples(
+    return RunExamples(
         file.n,
         keys if keys is not None and len(keys) == file.n and keys.dtype == np.uint64 else None,
         truth if truth is not None and truth.ndim and len(truth) == file.n else None,
     )
 
 
-def _orders(aligned: Aligned, reference: Frame | None) -> tuple[Sequence[Order], npt.NDArray[np.intp]]:
+def _orders(aligned: Aligned, reference: AlignedSet | None) -> tuple[Sequence[Order], npt.NDArray[np.intp]]:
     """Rows to select in each run, and the matching rows of the first run (or reference)."""
     if reference is None:
         return aligned.orders, aligned.positions
@@ -400,7 +400,7 @@ def _orders(aligned: Aligned, reference: Frame | None) -> tuple[Sequence[Order],
 
 
 def _truth(
-    runs: Sequence[Examples], orders: Sequence[npt.NDArray[np.intp] | None], n_classes: int
+    runs: Sequence[RunExamples], orders: Sequence[npt.NDArray[np.intp] | None], n_classes: int
 ) -> tuple[Array | None, tuple[Numbers, ...] | None, list[str]]:
     """Labels of the aligned examples, if all runs that have labels agree, at least up to the numbering of classes.
 
@@ -434,7 +434,7 @@ def _size(array: Array) -> int:
     return int(np.prod(array.shape, dtype=np.int64))
 
 
-def _fitting(truth: Array | None, form: Form, n_rows: int) -> tuple[Array | None, list[str]]:
+def _fitting(truth: Array | None, form: OutputForm, n_rows: int) -> tuple[Array | None, list[str]]:
     """True classes or values, one per row of the outputs; empty where the numbers of rows do not match."""
     if truth is None:
         return None, []
@@ -443,14 +443,17 @@ def _fitting(truth: Array | None, form: Form, n_rows: int) -> tuple[Array | None
     return None, [f"True labels of shape {truth.shape[1:]} per example do not match the outputs, so they are ignored."]
 
 
-def _columns(truth: Array, form: Form) -> int:
+def _columns(truth: Array, form: OutputForm) -> int:
     """Numbers of the labels per row: several where labels are distributions over classes."""
     is_distribution = form.kind == "classes" and form.n_parts == 1 and truth.ndim > 1
     return form.n_columns if is_distribution and truth.shape[-1] == form.n_columns else 1
 
 
 def _columns_of(
-    files: Mapping[int, Stored], replicates: Sequence[int], orders: Sequence[npt.NDArray[np.intp] | None], form: Form
+    files: Mapping[int, Stored],
+    replicates: Sequence[int],
+    orders: Sequence[npt.NDArray[np.intp] | None],
+    form: OutputForm,
 ) -> dict[str, Array]:
     """Columns that the first run logged with the examples, if they have one number or string per example."""
     first = files[replicates[0]]
@@ -464,7 +467,7 @@ def _columns_of(
 
 
 def _rows_with_class(
-    truth: Array | None, labels: npt.NDArray[np.integer[Any]] | None, form: Form
+    truth: Array | None, labels: npt.NDArray[np.integer[Any]] | None, form: OutputForm
 ) -> npt.NDArray[np.bool_] | None:
     """Rows whose true class has scores; None for all rows, or where no row has.
 

@@ -94,7 +94,7 @@ def _are_copies(paths: Sequence[Path], names: Sequence[str], shapes: Sequence[tu
     return all(np.array_equal(np.sort(read_array(path, column), axis=0), first) for path in paths[1:])
 
 
-class Layers(Mapping[str, npt.NDArray[np.float64]]):
+class StoredWeights(Mapping[str, npt.NDArray[np.float64]]):
     """Weights of several runs by name, shape (R, n) each, read one layer at a time when accessed.
 
     Iterating over all layers opens each file once, since a forest has thousands of arrays.
@@ -134,14 +134,14 @@ class Layers(Mapping[str, npt.NDArray[np.float64]]):
 
 
 class _Items(ItemsView[str, npt.NDArray[np.float64]]):
-    _mapping: Layers
+    _mapping: StoredWeights
 
     def __iter__(self) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
         return self._mapping.each()
 
 
 class _Values(ValuesView[npt.NDArray[np.float64]]):
-    _mapping: Layers
+    _mapping: StoredWeights
 
     def __iter__(self) -> Iterator[npt.NDArray[np.float64]]:
         return (weights for _, weights in self._mapping.each())

@@ -11,7 +11,7 @@ from deviate.model.stability import Measure, MeasureName
 from deviate.series.score import LARGEST
 from deviate.stability.measures.blocks import Matrix, mirror
 from deviate.stats.estimates.one_sample import SINGLE_RUN, mean_interval, mean_of, sd_interval, sd_of
-from deviate.stats.estimates.sample import Summary, Values, resolution
+from deviate.stats.estimates.sample import SampleSummary, Values, resolution
 from deviate.stats.estimates.summary import t_quantile, welch_df
 
 JACKKNIFE = "jackknife over runs"
@@ -122,7 +122,7 @@ def difference_over_pairs(name: MeasureName, baseline: Matrix, candidate: Matrix
         return Measure(name, difference, Unavailable.because(kind))
     sides = [
         # A mean over pairs, as a mean over runs with this standard error.
-        Summary(len(side), mean, 0.0 if refused else standard_error(side) * math.sqrt(len(side)))
+        SampleSummary(len(side), mean, 0.0 if refused else standard_error(side) * math.sqrt(len(side)))
         for side, mean, refused in zip((baseline, candidate), (before, after), refusals, strict=True)
     ]
     half = t_quantile((1 + confidence) / 2, welch_df(*sides)) * math.hypot(*(side.se for side in sides))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.stability import ClassStability, GroupMeasure, GroupStability, SetStability
-from deviate.report.document import Absent, Block, Entry, Fold, Items, Row, Section, Table, cell
+from deviate.report.document import Absent, Block, DocumentTable, Entry, Fold, Items, Section, TableRow, cell
 from deviate.report.format import (
     between,
     clean,
@@ -22,7 +22,7 @@ from deviate.report.format import (
     percentage,
     ratio,
 )
-from deviate.report.numbers import Number, Pieces, ends, factor, share, whole
+from deviate.report.numbers import Pieces, ShownNumber, ends, factor, share, whole
 from deviate.report.parts.compare import ratio_cell
 from deviate.report.parts.describe import cell_of
 from deviate.report.plots import BreakdownLine, BreakdownPlot
@@ -141,19 +141,19 @@ def _describe_spread(spread: ClassStability) -> str:
     return f"{ends} % ({', '.join(parts)})"
 
 
-def _class_table(captured: SetStability, heading: str) -> Table:
+def _class_table(captured: SetStability, heading: str) -> DocumentTable:
     interval = next((one.sd_interval for one in captured.classes if isinstance(one.sd_interval, Interval)), None)
     level = f"{confidence_text(interval.confidence)} CI of the SD" if interval else "CI of the SD"
-    return Table(
+    return DocumentTable(
         f"{heading}: spread over runs, in percent and points, widest first",
         ("Class", "examples", "mean", "SD", level, "range", "SD relative to all", "test-set sampling SD"),
         tuple(_row(one) for one in captured.classes),
     )
 
 
-def _row(spread: ClassStability) -> Row:
+def _row(spread: ClassStability) -> TableRow:
     places = class_places(spread)
-    return Row(
+    return TableRow(
         str(spread.label),
         (
             cell(*whole(spread.n_examples), value=spread.n_examples),
@@ -290,8 +290,8 @@ def composition(group: GroupStability) -> tuple[Entry, ...]:
 
 def spread_pieces(sd: float, measure: GroupMeasure, places: int) -> Pieces:
     """`0.54 (1.07)`: the SD in points, and its ratio to the SD of all examples."""
-    points = Number(100 * sd, places)
-    return (points,) if isinstance(measure.ratio, Unavailable) else (points, " (", Number(measure.ratio, 2), ")")
+    points = ShownNumber(100 * sd, places)
+    return (points,) if isinstance(measure.ratio, Unavailable) else (points, " (", ShownNumber(measure.ratio, 2), ")")
 
 
 def present_rates(groups: Sequence[GroupStability]) -> list[Rate]:
@@ -299,14 +299,14 @@ def present_rates(groups: Sequence[GroupStability]) -> list[Rate]:
     return [rate for rate in RATES if any(isinstance(rate.of(group), GroupMeasure) for group in groups)]
 
 
-def _group_table(captured: SetStability, heading: str) -> Table:
+def _group_table(captured: SetStability, heading: str) -> DocumentTable:
     rates, n_composed = present_rates(captured.groups), 4 if _has_classes(captured) else 2
     heads = [head for rate in rates for head in (f"{rate.short} (%)", "SD", "SD relative to all")]
-    return Table(
+    return DocumentTable(
         f"{heading}: mean over runs, SD in points, and SD relative to all examples with its interval",
         ("Sub-group", *("examples", "share", "positive", "negative")[:n_composed], *heads),
         tuple(
-            Row(group_name(group), (*composition(group)[:n_composed], *_rates(group, captured, rates)))
+            TableRow(group_name(group), (*composition(group)[:n_composed], *_rates(group, captured, rates)))
             for group in captured.groups
         ),
     )

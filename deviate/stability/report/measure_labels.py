@@ -8,9 +8,9 @@ from typing import TypeVar
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.stability import Measure, MeasureName, SetStability, StabilityFindings, WeightStability
-from deviate.report.document import Absent, Entry, Figure, Row, cell
+from deviate.report.document import Absent, Entry, ReportFigure, TableRow, cell
 from deviate.report.format import clean, confidence_text, decimals, unit_head
-from deviate.report.numbers import Number, Pieces, ends, text_of
+from deviate.report.numbers import Pieces, ShownNumber, ends, text_of
 from deviate.report.parts.describe import cell_of
 from deviate.report.plots import BreakdownPlot, MatrixPlot, StepsPlot
 
@@ -90,9 +90,9 @@ MEASURES: dict[MeasureName, Words] = {
 SHARE, POINTS, PLAIN = in_percent("", "", ""), in_points("", "", ""), Words("", "", "")
 
 
-def scale_number(value: float, places: int | None, words: Words) -> Number:
+def scale_number(value: float, places: int | None, words: Words) -> ShownNumber:
     """The number on the display scale, without its unit."""
-    return Number(words.scale * value, places, "signed" if words.is_signed else "plain")
+    return ShownNumber(words.scale * value, places, "signed" if words.is_signed else "plain")
 
 
 def places_for(value: Estimate, interval: Interval | Unavailable, words: Words) -> int | None:
@@ -130,7 +130,7 @@ def figure_cell(value: Estimate, interval: Interval | Unavailable, words: Words)
 
 def hundredfold_cell(share: Estimate, places: int) -> Entry:
     """A share in percent, or a spread of shares in points, without the unit."""
-    return cell_of(share, lambda value: (Number(100 * value, places),))
+    return cell_of(share, lambda value: (ShownNumber(100 * value, places),))
 
 
 def estimate_text(value: Estimate, places: int | None, words: Words) -> str:
@@ -143,29 +143,29 @@ def measure_cell(measure: Measure | None) -> Entry:
     return figure_cell(measure.value, measure.interval, MEASURES[measure.name])
 
 
-def measure_rows(columns: Sequence[Iterable[Measure]], group: str = "") -> Iterator[Row]:
+def measure_rows(columns: Sequence[Iterable[Measure]], group: str = "") -> Iterator[TableRow]:
     """A row for each measure that a column has, in the order of a report."""
     by_name = [{measure.name: measure for measure in measures} for measures in columns]
     for name, words in MEASURES.items():
         if any(name in measures for measures in by_name):
             cells = tuple(measure_cell(measures.get(name)) for measures in by_name)
-            yield Row(words.label, cells, method=words.how, group=group)
+            yield TableRow(words.label, cells, method=words.how, group=group)
 
 
 def rows_of(
     rules: Iterable[tuple[str, str, Callable[[Item], Entry]]], columns: Sequence[Item], group: str = ""
-) -> list[Row]:
+) -> list[TableRow]:
     """Rows of a table whose columns are experiments.
 
     Args:
         rules: label and method of each row, and its cell for a column.
     """
-    return [Row(label, tuple(map(entry_of, columns)), method=how, group=group) for label, how, entry_of in rules]
+    return [TableRow(label, tuple(map(entry_of, columns)), method=how, group=group) for label, how, entry_of in rules]
 
 
-def figures_of(plots: Iterable[Plot | None]) -> tuple[Figure, ...]:
+def figures_of(plots: Iterable[Plot | None]) -> tuple[ReportFigure, ...]:
     """Figures of the plots that there are."""
-    return tuple(Figure(plot, plot.caption, plot.title) for plot in plots if plot is not None)
+    return tuple(ReportFigure(plot, plot.caption, plot.title) for plot in plots if plot is not None)
 
 
 def measure_text(measure: Measure, *, has_level: bool = False) -> str:
@@ -212,7 +212,7 @@ def methods(intervals: Iterable[Interval | Unavailable]) -> str:
     return "; ".join(texts)
 
 
-def difference_rows(findings: Findings, set_name: str, indices: Sequence[int], labels: Sequence[str]) -> list[Row]:
+def difference_rows(findings: Findings, set_name: str, indices: Sequence[int], labels: Sequence[str]) -> list[TableRow]:
     """A row with the differences of a measure over pairs to the baseline; none if nothing is compared.
 
     Args:

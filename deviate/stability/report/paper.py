@@ -6,9 +6,9 @@ from dataclasses import replace
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.stability import GroupMeasure, GroupStability, Measure, MeasureName, SetStability
-from deviate.report.document import Absent, Cell, Entry, Row, Table, cell
+from deviate.report.document import Absent, Cell, DocumentTable, Entry, TableRow, cell
 from deviate.report.format import clean, name_text
-from deviate.report.numbers import Number, ends, factor, share
+from deviate.report.numbers import ShownNumber, ends, factor, share
 from deviate.report.paper.macros import Macro, maths, of_ends, of_estimate, prefixes
 from deviate.report.parts.table import EMPTY, Footnotes, absent, short
 from deviate.stability.measures.intervals import JACKKNIFE
@@ -48,7 +48,7 @@ def stability_macros(
 
 
 def _set_macros(captured: SetStability) -> Iterator[Macro]:
-    yield Macro("Examples", maths(Number(captured.n_examples, 0)))
+    yield Macro("Examples", maths(ShownNumber(captured.n_examples, 0)))
     for measure in captured.measures:
         yield from _measure_macros(measure)
     if captured.classes:
@@ -56,7 +56,7 @@ def _set_macros(captured: SetStability) -> Iterator[Macro]:
         places = class_places(first)
         yield Macro("WorstClass", maths(str(first.label)), "the class whose accuracy has the largest SD over runs")
         for name, value in (("SD", first.sd), ("Range", first.range)):
-            yield of_estimate(f"WorstClass{name}", value, lambda one: (Number(100 * one, places),))
+            yield of_estimate(f"WorstClass{name}", value, lambda one: (ShownNumber(100 * one, places),))
         yield of_estimate("WorstClassRatio", first.ratio, factor)
 
 
@@ -64,7 +64,7 @@ def _measure_macros(measure: Measure) -> Iterator[Macro]:
     words = MEASURES[measure.name]
     places = places_for(measure.value, measure.interval, words)
     yield of_estimate(words.command, measure.value, lambda value: (scale_number(value, places, words),))
-    yield from of_ends(words.command, measure.interval, lambda value: (Number(words.scale * value, places),))
+    yield from of_ends(words.command, measure.interval, lambda value: (ShownNumber(words.scale * value, places),))
 
 
 def citations(findings: Findings) -> Iterator[str]:
@@ -85,12 +85,12 @@ def citations(findings: Findings) -> Iterator[str]:
     return (key for key, is_used in uses.items() if is_used)
 
 
-def paper_tables(findings: Findings, labels: Sequence[str]) -> dict[str, tuple[Table, ...]]:
+def paper_tables(findings: Findings, labels: Sequence[str]) -> dict[str, tuple[DocumentTable, ...]]:
     """Tables for a paper by name, each in its layouts."""
     return {"stability": stability_tables(findings, labels), "groups": group_tables(findings, labels)}
 
 
-def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
+def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[DocumentTable, ...]:
     """Layouts of one table, widest first; none if nothing was captured."""
     if not findings.stability.sets and not findings.stability.weights:
         return ()
@@ -98,7 +98,7 @@ def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, 
     return (*([_wide(findings, labels)] if is_wide else []), _long(findings, labels))
 
 
-def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]:
+def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[DocumentTable, ...]:
     """One layout or none: SDs over runs with their ratios to all examples, below the sizes of the groups."""
     sets = [captured for captured in findings.stability.sets if captured.groups]
     if not sets:
@@ -108,9 +108,9 @@ def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]
     for captured in sets:
         n = len(captured.replicates)
         heading = f"{name_text(captured.name)}, {short(labels[captured.experiment])}, n = {n}"
-        rows.append(Row(heading, (EMPTY,) * (3 + len(rates)), is_heading=True))
+        rows.append(TableRow(heading, (EMPTY,) * (3 + len(rates)), is_heading=True))
         rows += [_group_row(group, n, rates, notes) for group in captured.groups]
-    table = Table(
+    table = DocumentTable(
         f"Sub-groups: SD over n runs (ddof 1), in points, of {_list_words([rate.long_name for rate in rates])}; "
         "in brackets: ratio to the SD of all examples. N: examples, with their share and the number of positives.",
         ("sub-group", "N", "%", "positive", *(rate.short for rate in rates)),
@@ -120,16 +120,16 @@ def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[Table, ...]
     return (table,)
 
 
-def _group_row(group: GroupStability, n_runs: int, rates: Sequence[Rate], notes: Footnotes) -> Row:
-    positive: Entry = Absent("not two classes") if group.n_positive is None else cell(Number(group.n_positive, 0))
-    entries: list[Entry] = [cell(Number(group.n_examples, 0)), cell(*share(group.share)), positive]
+def _group_row(group: GroupStability, n_runs: int, rates: Sequence[Rate], notes: Footnotes) -> TableRow:
+    positive: Entry = Absent("not two classes") if group.n_positive is None else cell(ShownNumber(group.n_positive, 0))
+    entries: list[Entry] = [cell(ShownNumber(group.n_examples, 0)), cell(*share(group.share)), positive]
     for measure in (rate.of(group) for rate in rates):
         if isinstance(measure, GroupMeasure) and not isinstance(measure.sd, Unavailable):
             entries.append(cell(*spread_pieces(measure.sd, measure, places_of(measure, n_runs))))
         else:
             why = measure if isinstance(measure, Unavailable) else measure.sd
             entries.append(_absent(why, notes))
-    return Row(short(group_name(group)), tuple(entries), begins=False)
+    return TableRow(short(group_name(group)), tuple(entries), begins=False)
 
 
 def _list_words(names: Sequence[str]) -> str:
@@ -141,25 +141,31 @@ def _absent(why: object, notes: Footnotes) -> Absent:
     return absent(clean(why.reason) if isinstance(why, Unavailable) else "not measured", notes)
 
 
-def _wide(findings: Findings, labels: Sequence[str]) -> Table:
+def _wide(findings: Findings, labels: Sequence[str]) -> DocumentTable:
     """A column per experiment."""
     notes, rows = Footnotes(), []
     for title, by_name in _blocks(findings, labels):
-        rows.append(Row(title, (EMPTY,) * len(labels), is_heading=True))
+        rows.append(TableRow(title, (EMPTY,) * len(labels), is_heading=True))
         for name, by_label in by_name.items():
             cells = tuple(_both(by_label.get(label), notes) for label in labels)
-            rows.append(Row(MEASURES[name].head, cells, begins=False))
-    return Table(_caption(findings, labels), ("", *map(short, labels)), tuple(rows), footnotes=tuple(notes.texts))
+            rows.append(TableRow(MEASURES[name].head, cells, begins=False))
+    return DocumentTable(
+        _caption(findings, labels), ("", *map(short, labels)), tuple(rows), footnotes=tuple(notes.texts)
+    )
 
 
-def _long(findings: Findings, labels: Sequence[str]) -> Table:
+def _long(findings: Findings, labels: Sequence[str]) -> DocumentTable:
     """A row per measure and experiment."""
     notes, rows = Footnotes(), []
     for title, by_name in _blocks(findings, labels):
         for name, by_label in by_name.items():
-            rows.append(Row(f"{title}: {MEASURES[name].head}", (EMPTY, EMPTY), is_heading=True))
-            rows += [Row(short(label), _apart(measure, notes), begins=False) for label, measure in by_label.items()]
-    return Table(_caption(findings, labels), ("", "mean", "interval"), tuple(rows), footnotes=tuple(notes.texts))
+            rows.append(TableRow(f"{title}: {MEASURES[name].head}", (EMPTY, EMPTY), is_heading=True))
+            rows += [
+                TableRow(short(label), _apart(measure, notes), begins=False) for label, measure in by_label.items()
+            ]
+    return DocumentTable(
+        _caption(findings, labels), ("", "mean", "interval"), tuple(rows), footnotes=tuple(notes.texts)
+    )
 
 
 def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, dict[MeasureName, dict[str, Measure]]]]:

@@ -7,9 +7,20 @@ from functools import partial
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.stability import Convergence, ConvergenceRow, Measure, SetStability, WeakModels
-from deviate.report.document import Absent, Block, Entry, Fold, Items, Row, Section, Table, cell, quantities
+from deviate.report.document import (
+    Absent,
+    Block,
+    DocumentTable,
+    Entry,
+    Fold,
+    Items,
+    Section,
+    TableRow,
+    cell,
+    quantities,
+)
 from deviate.report.format import clean, confidence_text, counted, counted_of, decimals, name_text, replicates
-from deviate.report.numbers import PLUS_MINUS, Number, ends, share
+from deviate.report.numbers import PLUS_MINUS, ShownNumber, ends, share
 from deviate.report.parts.describe import cell_of
 from deviate.stability.report import classes
 from deviate.stability.report.classes import widest_in_brief, worst_in_brief
@@ -271,7 +282,7 @@ def weak_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     weak_models = findings.stability.weak
     if not weak_models:
         return ()
-    table = Table(
+    table = DocumentTable(
         "Spread with and without weak runs",
         ("Experiment", "metric", "left out", "runs", "range of all", "range without", "SD of all", "SD without"),
         tuple(_weak(models, labels) for models in weak_models),
@@ -280,7 +291,7 @@ def weak_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     return (Section("stability-weak", "Weak models", (text, table, Items((), "footnotes"))),)
 
 
-def _criterion(criterion: str, convergences: Sequence[Convergence]) -> list[Row]:
+def _criterion(criterion: str, convergences: Sequence[Convergence]) -> list[TableRow]:
     """A criterion of convergence; only the number of runs that converged if none did."""
     row_of_each = [
         next((row for row in convergence.rows if row.criterion == criterion), None) for convergence in convergences
@@ -296,7 +307,7 @@ def _entry_of(entry_of: Callable[[ConvergenceRow], Entry], row: ConvergenceRow |
 
 def _count_arrivals(row: ConvergenceRow) -> Entry:
     n = sum(step is not None for step in row.steps)
-    return cell(Number(n, 0), " of ", Number(len(row.steps), 0), value=n)
+    return cell(ShownNumber(n, 0), " of ", ShownNumber(len(row.steps), 0), value=n)
 
 
 def _steps(row: ConvergenceRow) -> Entry:
@@ -304,7 +315,7 @@ def _steps(row: ConvergenceRow) -> Entry:
     if not steps:
         return Absent("no run converged")
     same = min(steps) == max(steps)
-    pieces = (Number(steps[0], 0),) if same else ends(min(steps), max(steps), 0)
+    pieces = (ShownNumber(steps[0], 0),) if same else ends(min(steps), max(steps), 0)
     return cell(*pieces, value=min(steps))
 
 
@@ -312,18 +323,18 @@ def _mean(mean: Estimate, sd: Estimate) -> Entry:
     if isinstance(mean, Unavailable):
         return Absent(clean(mean.reason))
     if isinstance(sd, Unavailable):
-        return cell(Number(mean, decimals(mean)), " s", value=mean)
+        return cell(ShownNumber(mean, decimals(mean)), " s", value=mean)
     places = decimals(sd)
-    return cell(Number(mean, places), PLUS_MINUS, Number(sd, places), " s", value=mean)
+    return cell(ShownNumber(mean, places), PLUS_MINUS, ShownNumber(sd, places), " s", value=mean)
 
 
 def _share(value: Estimate) -> Entry:
     return cell_of(value, share)
 
 
-def _weak(models: WeakModels, labels: Sequence[str]) -> Row:
+def _weak(models: WeakModels, labels: Sequence[str]) -> TableRow:
     pairs = ((models.range_all, models.range_kept), (models.sd_all, models.sd_kept))
-    return Row(
+    return TableRow(
         labels[models.experiment],
         (
             cell(name_text(models.metric)),
@@ -335,7 +346,7 @@ def _weak(models: WeakModels, labels: Sequence[str]) -> Row:
 
 
 def _plain(value: Estimate) -> Entry:
-    return cell_of(value, lambda size: (Number(size, decimals(abs(size))),))
+    return cell_of(value, lambda size: (ShownNumber(size, decimals(abs(size))),))
 
 
 _STEPS: tuple[tuple[str, str, Callable[[Convergence], Entry]], ...] = (

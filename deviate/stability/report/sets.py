@@ -8,9 +8,20 @@ from statistics import median
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.stability import Measure, Reduction, SetStability, UnstableExample, WeightStability
-from deviate.report.document import Absent, Block, Entry, Fold, Items, Row, Section, Table, cell, quantities
+from deviate.report.document import (
+    Absent,
+    Block,
+    DocumentTable,
+    Entry,
+    Fold,
+    Items,
+    Section,
+    TableRow,
+    cell,
+    quantities,
+)
 from deviate.report.format import between, clean, counted, counted_of, decimals, group_pairs, name_text, number
-from deviate.report.numbers import Number, share, text_of, whole
+from deviate.report.numbers import ShownNumber, share, text_of, whole
 from deviate.report.plots import MatrixPlot, StepLine, StepsPlot
 from deviate.stability.report.measure_labels import (
     MEASURES,
@@ -148,7 +159,7 @@ def _although(captured: SetStability, churn: float) -> str:
     return f"; the accuracies of {len(captured.accuracies)} runs range over {size} {ends}"
 
 
-def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> list[Row]:
+def _measures(findings: Findings, name: str, sets: Sets, labels: Sequence[str]) -> list[TableRow]:
     rows = list(measure_rows([captured.measures for captured in sets]))
     rows[1:1] = difference_rows(findings, name, [captured.experiment for captured in sets], labels)
     sampling = rows_of(SAMPLING, sets) if any(captured.accuracies for captured in sets) else []
@@ -163,7 +174,7 @@ def _reduction_names(sets: Sets) -> Iterable[str]:
     return dict.fromkeys(reduction.name for captured in sets for reduction in captured.reductions)
 
 
-def _reduction(name: str, sets: Sets) -> Iterator[Row]:
+def _reduction(name: str, sets: Sets) -> Iterator[TableRow]:
     """For one ensemble the five measures, and the reduction of variability."""
     columns = [next((one for one in captured.reductions if one.name == name), None) for captured in sets]
     sizes = sorted({one.n_members for one in columns if one is not None and one.n_members is not None})
@@ -188,19 +199,19 @@ def _mean_accuracy(one: Reduction | None) -> Entry:
     return cell(scale_number(value, 2, SHARE), " %", value=value)
 
 
-def _unstable(captured: SetStability, labels: Sequence[str]) -> Table:
+def _unstable(captured: SetStability, labels: Sequence[str]) -> DocumentTable:
     label = labels[captured.experiment]
-    return Table(
+    return DocumentTable(
         f"{name_text(captured.name)}, {label}: examples on which the most pairs of runs disagree",
         ("Example", "true class", "pairs that disagree", "predicted class: runs"),
         tuple(_example(one) for one in captured.unstable),
     )
 
 
-def _example(one: UnstableExample) -> Row:
+def _example(one: UnstableExample) -> TableRow:
     votes = ", ".join(f"{name}: {n}" for name, n in one.votes)
-    truth = Absent("unknown") if one.truth is None else cell(Number(one.truth, 0), value=one.truth)
-    return Row(str(one.position), (truth, cell(*share(one.flip_rate), value=one.flip_rate), cell(votes)))
+    truth = Absent("unknown") if one.truth is None else cell(ShownNumber(one.truth, 0), value=one.truth)
+    return TableRow(str(one.position), (truth, cell(*share(one.flip_rate), value=one.flip_rate), cell(votes)))
 
 
 def _notes(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
@@ -257,7 +268,7 @@ def sentence(weight_stability: WeightStability, labels: Sequence[str]) -> str:
     return f"{text}."
 
 
-def _layers(weights: Sequence[WeightStability], columns: tuple[str, ...]) -> Table | None:
+def _layers(weights: Sequence[WeightStability], columns: tuple[str, ...]) -> DocumentTable | None:
     """Layers by name; experiments that share layers are side by side."""
     layers = [{one.name: one for one in weight_stability.layers} for weight_stability in weights]
     names = list(dict.fromkeys(name for by_name in layers for name in by_name))
@@ -267,7 +278,7 @@ def _layers(weights: Sequence[WeightStability], columns: tuple[str, ...]) -> Tab
     for name in names[:N_LAYERS]:
         sizes = sorted({by_name[name].n_weights for by_name in layers if name in by_name})
         cells = tuple(measure_cell(by_name[name].distance if name in by_name else None) for by_name in layers)
-        rows.append(Row(name_text(name), cells, method=" or ".join(counted_of(n, "weight") for n in sizes)))
+        rows.append(TableRow(name_text(name), cells, method=" or ".join(counted_of(n, "weight") for n in sizes)))
     more = f"; the first {N_LAYERS} of {len(names)}" if len(names) > N_LAYERS else ""
     return quantities(f"Distance of weights per layer, in the order of the model{more}", columns, rows)
 

@@ -29,7 +29,7 @@ _TARGET = re.compile(r"\s*(\S.*?)\s*(?:±|\+/-|\+-)\s*([0-9.]+(?:[eE][-+]?[0-9]+
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class PrecisionTarget:
     """The target width of the interval of a mean.
 
     Attributes:
@@ -46,7 +46,7 @@ class Target:
         return f"{self.metric} ±{self.half_width:.12g}{'%' if self.is_percent else ''}"
 
 
-def parse_target(text: str) -> Target:
+def parse_target(text: str) -> PrecisionTarget:
     """Parse `METRIC ±WIDTH` or `METRIC ±WIDTH%`; `+-` and `+/-` stand for the sign.
 
     Raises:
@@ -62,7 +62,7 @@ def parse_target(text: str) -> Target:
             f"The target {text!r} is not a metric with the half-width of its interval.",
             'Write --until "test_acc ±0.5" (in units of the metric) or "test_acc ±1%" (of the mean); +- works as well.',
         )
-    return Target(match[1], half_width, bool(match[3]))
+    return PrecisionTarget(match[1], half_width, bool(match[3]))
 
 
 @statistic(n_samples=1, minimum=2, shift="ignores", scale="follows")
@@ -75,7 +75,9 @@ def half_width(scores: Values, confidence: float = 0.95) -> Estimate:
     return interval if isinstance(interval, Unavailable) else (interval.high - interval.low) / 2
 
 
-def is_precise_enough(scores: Values, target: Target, confidence: float = 0.95, *, min_runs: int = MIN_RUNS) -> bool:
+def is_precise_enough(
+    scores: Values, target: PrecisionTarget, confidence: float = 0.95, *, min_runs: int = MIN_RUNS
+) -> bool:
     """Whether the runs so far are enough; never below `min_runs`, nor below 3.
 
     Equal scores are enough: they have no interval, as `half_width` says, and more runs are unlikely to change that.
@@ -89,7 +91,7 @@ def is_precise_enough(scores: Values, target: Target, confidence: float = 0.95, 
 
 
 def forecast(
-    scores: Values, target: Target, confidence: float = 0.95, *, min_runs: int = MIN_RUNS
+    scores: Values, target: PrecisionTarget, confidence: float = 0.95, *, min_runs: int = MIN_RUNS
 ) -> int | Unavailable:
     """Number of runs at which the target is likely to be reached, the present ones included, if the spread stays.
 
@@ -108,7 +110,7 @@ def forecast(
     return fewest(is_enough, least)
 
 
-def precision_note(scores: Sequence[float], target: Target, confidence: float) -> str:
+def precision_note(scores: Sequence[float], target: PrecisionTarget, confidence: float) -> str:
     """The note on the metric's description: the rule, the width reached, and the under-coverage."""
     width = half_width(scores, confidence)
     if isinstance(width, Unavailable):
@@ -123,7 +125,7 @@ def precision_note(scores: Sequence[float], target: Target, confidence: float) -
     return f"{note}; its {level_text(confidence)} interval covers slightly less than its level"
 
 
-def target_of(experiment: Experiment) -> Target | None:
+def target_of(experiment: Experiment) -> PrecisionTarget | None:
     """The recorded target; None if there is none, or this version cannot parse it."""
     try:
         return parse_target(experiment.precision) if experiment.precision else None
@@ -131,7 +133,7 @@ def target_of(experiment: Experiment) -> Target | None:
         return None
 
 
-def _target_width(scores: Values, target: Target) -> float:
+def _target_width(scores: Values, target: PrecisionTarget) -> float:
     if not target.is_percent:
         return target.half_width
     return abs(moments(scores).mean) * target.half_width / 100

@@ -33,7 +33,7 @@ BCA, PERCENTILE = "BCa bootstrap", "percentile bootstrap"
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class SortedResamples:
     """Resamples of n runs whose scores are in ascending order.
 
     Attributes:
@@ -55,10 +55,10 @@ class Resamples:
     def __init__(self, rng: np.random.Generator, n_resamples: int = N_RESAMPLES) -> None:
         self.n_resamples = n_resamples
         self._seed = int(rng.integers(2**63))
-        self._kept: dict[tuple[int, int], Draws] = {}
+        self._kept: dict[tuple[int, int], SortedResamples] = {}
         self._samples: dict[tuple[int, bytes], _Resampled] = {}
 
-    def draws(self, n: int, side: int = 0) -> Draws:
+    def draws(self, n: int, side: int = 0) -> SortedResamples:
         """Draws of n runs; sides (baseline 0, candidate 1) are drawn independently of each other."""
         indices = self._kept.pop((n, side), None) or self._draw(n, side)
         _keep(self._kept, (n, side), indices, N_KEPT)
@@ -72,14 +72,14 @@ class Resamples:
         _keep(self._samples, key, sample, N_SAMPLES_KEPT)
         return sample
 
-    def _draw(self, n: int, side: int) -> Draws:
+    def _draw(self, n: int, side: int) -> SortedResamples:
         generator = np.random.default_rng([self._seed, n, side])
         indices = generator.integers(0, n, (self.n_resamples, n))
         rows = np.arange(self.n_resamples)[:, None] * n
         counts = np.bincount((indices + rows).ravel(), minlength=self.n_resamples * n)
         indices.sort(axis=1)
         order = indices[:, [0, (n - 1) // 2, n // 2, n - 1]]
-        return Draws(counts.reshape(self.n_resamples, n).astype(np.float64), order)
+        return SortedResamples(counts.reshape(self.n_resamples, n).astype(np.float64), order)
 
 
 Source = np.random.Generator | Resamples
@@ -256,7 +256,7 @@ class _Resampled:
         return np.sqrt(np.where(squares > 1e-12, squares, 0.0) / (n - 2))
 
 
-def _resample(ordered: Column, draws: Draws) -> _Resampled:
+def _resample(ordered: Column, draws: SortedResamples) -> _Resampled:
     n, centre = len(ordered), moments(ordered.tolist()).mean
     deviations = ordered - centre
     deviations -= math.fsum(deviations) / n  # rounding error of the mean of large scores
@@ -312,7 +312,7 @@ def _units(values: Column) -> tuple[Column, float]:
     return deviations / scale, scale
 
 
-def _sds(units: Column, draws: Draws) -> Column:
+def _sds(units: Column, draws: SortedResamples) -> Column:
     n = len(units)
     means = np.einsum("ij,j->i", draws.counts, units) / n
     variances = np.einsum("ij,j->i", draws.counts, units**2) / n - means**2

@@ -14,7 +14,7 @@ SMALLEST = 2.0**-1022
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SampleSummary:
     """A sample as tables print it: number of runs, mean and standard deviation (ddof 1; NaN for a single value)."""
 
     n: int
@@ -26,19 +26,19 @@ class Summary:
         return self.sd / math.sqrt(self.n)
 
 
-def moments(values: Values) -> Summary:
+def moments(values: Values) -> SampleSummary:
     """Mean and SD of at least one value; the result does not depend on their order.
 
     `hypot` instead of a sum of squares, as squares of very small or very large scores leave the range of floats.
     """
     n = len(values)
     if min(values) == max(values):
-        return Summary(n, float(values[0]), 0.0 if n > 1 else math.nan)
+        return SampleSummary(n, float(values[0]), 0.0 if n > 1 else math.nan)
     mean = math.fsum(values) / n
-    return Summary(n, mean, math.hypot(*sorted(value - mean for value in values)) / math.sqrt(n - 1))
+    return SampleSummary(n, mean, math.hypot(*sorted(value - mean for value in values)) / math.sqrt(n - 1))
 
 
-def pooled_sd(baseline: Summary, candidate: Summary) -> float:
+def pooled_sd(baseline: SampleSummary, candidate: SampleSummary) -> float:
     """Common standard deviation, weighted by degrees of freedom."""
     df = baseline.n + candidate.n - 2
     return math.hypot(

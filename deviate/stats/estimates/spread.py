@@ -12,7 +12,7 @@ from deviate.series.score import LARGEST
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.effect import sd_ratio_interval
 from deviate.stats.estimates.sample import (
-    Summary,
+    SampleSummary,
     Values,
     moments,
     pooled_sd,
@@ -132,7 +132,7 @@ def _judge_spread(
 
 
 def _ratio_interval(ratio: float, n_baseline: int, n_candidate: int, confidence: float) -> Interval:
-    sides = Summary(n_baseline, 0.0, 1.0), Summary(n_candidate, 0.0, 1.0)
+    sides = SampleSummary(n_baseline, 0.0, 1.0), SampleSummary(n_candidate, 0.0, 1.0)
     unit = summary.sd_ratio_interval(*sides, confidence=confidence)
     if isinstance(unit, Unavailable):  # pragma: no cover  # 16 runs and spread are there
         raise TypeError(unit.reason)

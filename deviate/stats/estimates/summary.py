@@ -13,7 +13,7 @@ from scipy import special
 from deviate.model.comparisons import Verdict
 from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailable
 from deviate.series.score import LARGEST
-from deviate.stats.estimates.sample import Summary, never_zero, pooled_sd
+from deviate.stats.estimates.sample import SampleSummary, never_zero, pooled_sd
 
 CORRECTED_DF = 14
 """Degrees of freedom from which the small-sample correction hardly moves the ends of an interval."""
@@ -21,7 +21,7 @@ UNKNOWN_SCORES = "their scores are not known"
 """Why the verdict on two rows of a table is undecided."""
 
 
-def welch(baseline: Summary, candidate: Summary) -> Test | Unavailable:
+def welch(baseline: SampleSummary, candidate: SampleSummary) -> Test | Unavailable:
     """Welch's t-test of the difference of means. Two runs in each.
 
     Source: Welch (1947).
@@ -32,7 +32,9 @@ def welch(baseline: Summary, candidate: Summary) -> Test | Unavailable:
     return t_test("Welch t", (candidate.mean - baseline.mean) / math.hypot(candidate.se, baseline.se), df)
 
 
-def welch_interval(baseline: Summary, candidate: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+def welch_interval(
+    baseline: SampleSummary, candidate: SampleSummary, *, confidence: float = 0.95
+) -> Interval | Unavailable:
     """Interval of the difference of means, variances not assumed equal. Two runs in each.
 
     Source: Welch (1947).
@@ -45,7 +47,7 @@ def welch_interval(baseline: Summary, candidate: Summary, *, confidence: float =
     return Interval(difference - half_width, difference + half_width, confidence, "Welch")
 
 
-def student(baseline: Summary, candidate: Summary) -> Test | Unavailable:
+def student(baseline: SampleSummary, candidate: SampleSummary) -> Test | Unavailable:
     """Student's t-test with pooled variance, for comparison with older reports. Two runs in each.
 
     Source: Student (1908).
@@ -56,7 +58,7 @@ def student(baseline: Summary, candidate: Summary) -> Test | Unavailable:
     return t_test("Student t", t, baseline.n + candidate.n - 2, note="equal variances assumed")
 
 
-def cohens_d(baseline: Summary, candidate: Summary) -> Estimate:
+def cohens_d(baseline: SampleSummary, candidate: SampleSummary) -> Estimate:
     """Difference of means in units of the pooled SD, weighted by degrees of freedom. Two runs in each.
 
     Source: Hedges (1981), before the correction for small samples.
@@ -66,7 +68,7 @@ def cohens_d(baseline: Summary, candidate: Summary) -> Estimate:
     return (candidate.mean - baseline.mean) / pooled_sd(baseline, candidate)
 
 
-def cohens_d_unweighted(baseline: Summary, candidate: Summary) -> Estimate:
+def cohens_d_unweighted(baseline: SampleSummary, candidate: SampleSummary) -> Estimate:
     """Difference of means over sqrt((s_A^2 + s_B^2) / 2), as the DEVIATE paper defines it. Two runs in each.
 
     Source: Pham et al. (2021).
@@ -84,7 +86,7 @@ def hedges_correction(df: int) -> float:
     return math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
 
 
-def hedges_g(baseline: Summary, candidate: Summary) -> Estimate:
+def hedges_g(baseline: SampleSummary, candidate: SampleSummary) -> Estimate:
     """Cohen's d times the small-sample correction J. Three runs in each.
 
     Source: Hedges (1981).
@@ -95,7 +97,9 @@ def hedges_g(baseline: Summary, candidate: Summary) -> Estimate:
     return d if isinstance(d, Unavailable) else d * hedges_correction(baseline.n + candidate.n - 2)
 
 
-def hedges_g_interval(baseline: Summary, candidate: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+def hedges_g_interval(
+    baseline: SampleSummary, candidate: SampleSummary, *, confidence: float = 0.95
+) -> Interval | Unavailable:
     """Interval of the effect: the noncentralities under which the observed t is at either tail.
 
     Three runs in each. From 8 runs in each on (14 degrees of freedom) it is times J, as g is. J takes the bias from an
@@ -118,12 +122,14 @@ def hedges_g_interval(baseline: Summary, candidate: Summary, *, confidence: floa
     return Interval(low * scale, high * scale, confidence, "noncentral t" if is_corrected else "noncentral t, of d")
 
 
-def sd_ratio(baseline: Summary, candidate: Summary) -> Estimate:
+def sd_ratio(baseline: SampleSummary, candidate: SampleSummary) -> Estimate:
     """SD of the candidate over SD of the baseline. Five runs in each, and spread in both."""
     return ratio_refusal(5, baseline, candidate) or candidate.sd / baseline.sd
 
 
-def sd_ratio_interval(baseline: Summary, candidate: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+def sd_ratio_interval(
+    baseline: SampleSummary, candidate: SampleSummary, *, confidence: float = 0.95
+) -> Interval | Unavailable:
     """Interval of the SD ratio for normal scores. Five runs in each, and spread in both.
 
     Source: F distribution of s_A^2 / s_B^2 with n_A - 1 and n_B - 1 degrees of freedom.
@@ -136,7 +142,7 @@ def sd_ratio_interval(baseline: Summary, candidate: Summary, *, confidence: floa
     return Interval(low, high, confidence, "F, normal theory")
 
 
-def f_test(baseline: Summary, candidate: Summary) -> Test | Unavailable:
+def f_test(baseline: SampleSummary, candidate: SampleSummary) -> Test | Unavailable:
     """F test of equal variances, for comparison with published tables: it holds for normal scores only.
 
     The statistic is s_A^2 / s_B^2, `df` that of the candidate; p is twice the smaller tail. Five runs in each.
@@ -152,7 +158,7 @@ def f_test(baseline: Summary, candidate: Summary) -> Test | Unavailable:
     return Test("F", f, never_zero(2 * tail), df_a, note=f"normal theory, {df_a} and {df_b} df")
 
 
-def mean_interval(side: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+def mean_interval(side: SampleSummary, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Student t interval of the mean: m ± t(1 - alpha/2; n-1) s / sqrt(n). Two runs.
 
     Source: Student (1908).
@@ -163,7 +169,7 @@ def mean_interval(side: Summary, *, confidence: float = 0.95) -> Interval | Unav
     return Interval(side.mean - half_width, side.mean + half_width, confidence, "Student t")
 
 
-def sd_interval(side: Summary, *, confidence: float = 0.95) -> Interval | Unavailable:
+def sd_interval(side: SampleSummary, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Chi-square interval of the standard deviation, for normal scores. Two runs.
 
     Source: s sqrt((n-1) / chi2(1 - alpha/2; n-1)) to s sqrt((n-1) / chi2(alpha/2; n-1)); Pham et al. (2021).
@@ -185,7 +191,7 @@ def sd_ends(df: int, confidence: float) -> tuple[float, float]:
     return low, high
 
 
-def refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable | None:
+def refusal(minimum: int, baseline: SampleSummary, candidate: SampleSummary) -> Unavailable | None:
     """Why these two samples are not usable with `minimum` runs in each; None if they are."""
     if min(baseline.n, candidate.n) < minimum:
         plural = "" if minimum == 1 else "s"
@@ -199,7 +205,7 @@ def refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable 
     return Unavailable.because(Reason.IDENTICAL if is_same else Reason.CONSTANT_DIFFERENCE)
 
 
-def ratio_refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavailable | None:
+def ratio_refusal(minimum: int, baseline: SampleSummary, candidate: SampleSummary) -> Unavailable | None:
     """Why the spreads of these two have no ratio; None when both have spread."""
     if reason := refusal(minimum, baseline, candidate):
         return reason
@@ -209,7 +215,7 @@ def ratio_refusal(minimum: int, baseline: Summary, candidate: Summary) -> Unavai
     return None
 
 
-def _alone(side: Summary) -> Unavailable | None:
+def _alone(side: SampleSummary) -> Unavailable | None:
     if side.n < 2:
         return Unavailable(f"needs 2 runs, has {side.n}")
     if reason := refusal(2, side, side):
@@ -217,7 +223,7 @@ def _alone(side: Summary) -> Unavailable | None:
     return None
 
 
-def welch_df(baseline: Summary, candidate: Summary) -> float:
+def welch_df(baseline: SampleSummary, candidate: SampleSummary) -> float:
     """Degrees of freedom from the shares of the two standard errors.
 
     Source: Welch (1947), Satterthwaite (1946).
@@ -237,7 +243,7 @@ def t_quantile(probability: float, df: float) -> float:
     return float(special.stdtrit(df, probability))
 
 
-def _finest(baseline: Summary, candidate: Summary) -> float:
+def _finest(baseline: SampleSummary, candidate: SampleSummary) -> float:
     """SDs below this are rounding errors of numbers as large as the means: a millionth of a unit in the last place.
 
     Scores themselves are judged by their range; a single different one among many runs has a far smaller SD.
@@ -245,7 +251,7 @@ def _finest(baseline: Summary, candidate: Summary) -> float:
     return max(math.ulp(max(abs(baseline.mean), abs(candidate.mean))), 1 / LARGEST) / 1e6
 
 
-def _per_unit(baseline: Summary, candidate: Summary) -> float:
+def _per_unit(baseline: SampleSummary, candidate: SampleSummary) -> float:
     """Standard error of the difference for a common SD of 1."""
     return math.sqrt(1 / baseline.n + 1 / candidate.n)
 
@@ -278,7 +284,7 @@ def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, flo
     return low, high
 
 
-def verdict(baseline: Summary, candidate: Summary) -> Verdict:
+def verdict(baseline: SampleSummary, candidate: SampleSummary) -> Verdict:
     """The verdict on two rows of a table: always undecided, as the permutation test needs scores."""
     reason = refusal(2, baseline, candidate)
     return Verdict("undecided", reason.reason if reason else UNKNOWN_SCORES)

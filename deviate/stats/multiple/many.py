@@ -15,7 +15,15 @@ from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interva
 from deviate.model.findings import ExperimentFindings
 from deviate.model.plan import SelectedMetric
 from deviate.series.score import LARGEST
-from deviate.stats.estimates.sample import Summary, Values, is_constant, moments, never_zero, resolution, spread_refusal
+from deviate.stats.estimates.sample import (
+    SampleSummary,
+    Values,
+    is_constant,
+    moments,
+    never_zero,
+    resolution,
+    spread_refusal,
+)
 from deviate.stats.interim_analysis import change_results, pending
 from deviate.stats.multiple.pairs import holm, match_metrics
 from deviate.stats.registry import statistic
@@ -391,7 +399,7 @@ def kruskal_wallis(*samples: Values, rng: np.random.Generator) -> Test | Unavail
     return Test("Kruskal-Wallis H", h, never_zero(p_value), len(samples) - 1, ", ".join(notes))
 
 
-def _scale_sides(sides: list[Summary]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _scale_sides(sides: list[SampleSummary]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Numbers, means and variances in units of the largest SD: their squares are floats wherever the scores lie."""
     scale, origin = max(side.sd for side in sides), min(side.mean for side in sides)
     return (

@@ -49,7 +49,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PValues:
     """P-values of comparisons, one entry for each.
 
     Attributes:
@@ -88,7 +88,7 @@ def ask(
     side: Side = "both",
     is_paired: bool = False,
     is_decision_only: bool = False,
-) -> Answer:
+) -> PValues:
     """Ask both tests whether the difference of means, candidate minus baseline, is the null value.
 
     Args:
@@ -122,7 +122,7 @@ def ask(
     if (error > 0).any() and is_open.any():
         near = sides.select(is_open)
         p_value[is_open], error[is_open] = near.permutation(nulls[is_open], side, MANY_RESAMPLES)
-    return Answer(p_welch, p_value, error, t, sides.df)
+    return PValues(p_welch, p_value, error, t, sides.df)
 
 
 def limits(

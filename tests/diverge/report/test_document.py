@@ -21,7 +21,7 @@ from rich.cells import cell_len
 from schemas import schema_flaws
 
 from deviate import __version__
-from deviate.diverge.findings import Confirmation, DivergenceFindings, Growth, Place, Ulps
+from deviate.diverge.findings import CodeLine, Confirmation, DivergenceFindings, Growth, Ulps
 from deviate.diverge.report.answer import N_LINES, headline
 from deviate.diverge.report.document import diverge_document
 from deviate.diverge.report.words import size
@@ -230,7 +230,7 @@ def test_the_source_shows_the_lines_around_each_place_once() -> None:
 
 
 def test_a_line_that_could_not_be_read_is_told_by_its_number() -> None:
-    found = parted(operation(place=Place("train.py", 7), more={}), causes=())
+    found = parted(operation(place=CodeLine("train.py", 7), more={}), causes=())
     assert screen(found)["Line"] == "train.py:7"
     assert "No source line" in render(found, "html")
 

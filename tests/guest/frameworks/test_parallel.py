@@ -16,7 +16,7 @@ from deviate.diverge.inputs import compare_inputs
 from deviate.diverge.traces import read_traces
 from deviate.guest.frameworks.parallel.completion import number_of
 from deviate.guest.frameworks.parallel.one_by_one import order_futures
-from deviate.guest.frameworks.parallel.orders import Order
+from deviate.guest.frameworks.parallel.orders import TaskOrder
 
 BEGIN = """\
 import os, queue, threading, time
@@ -267,7 +267,7 @@ def test_futures_are_numbered_in_the_order_of_their_creation(ordered: ModuleType
 def test_the_text_of_an_item_shows_it_and_those_before_it() -> None:
     texts: list[str] = []
     inputs = SimpleNamespace(record=lambda *args, **_: texts.append(args[4]))
-    order = Order(inputs, "call", 0)  # type: ignore[arg-type]
+    order = TaskOrder(inputs, "call", 0)  # type: ignore[arg-type]
     for item in range(10):
         order.add(item)
     assert (texts[0], texts[2]) == ("results: 0", "results: 0, 1, 2")

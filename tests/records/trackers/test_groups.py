@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import pytest
 
 from deviate.errors import InputError
-from deviate.records.importers.tracked import Project, TrackedRun
+from deviate.records.importers.tracked import TrackedProject, TrackedRun
 from deviate.records.trackers.groups import Grouping, group_runs, select_groups
 
 
@@ -13,7 +13,7 @@ def grouped(*runs: dict[str, str], without: Sequence[str] = (), sweep: str = "")
         TrackedRun(f"id-{number}-{'abcdefgh'[number % 8]}", f"run-{number:03}", params=params, sweep=sweep)
         for number, params in enumerate(runs)
     ]
-    return group_runs(Project("wandb:lab/p", "p", "wandb", "config.", tracked), without=without)
+    return group_runs(TrackedProject("wandb:lab/p", "p", "wandb", "config.", tracked), without=without)
 
 
 def sizes(grouping: Grouping) -> dict[str, int]:

@@ -18,7 +18,7 @@ from deviate.model.findings import Findings
 from deviate.model.records import Experiment
 from deviate.report.forms.registry import render
 from deviate.report.forms.tex import escape, typeset
-from deviate.report.numbers import Number, Pieces, ends, share
+from deviate.report.numbers import Pieces, ShownNumber, ends, share
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
 
@@ -128,13 +128,16 @@ def test_specials_in_one_string_are_escaped_one_by_one() -> None:
 @pytest.mark.parametrize(
     ("pieces", "text"),
     [
-        ((Number(93.41, 2), " ± ", Number(0.22, 2), " (", Number(10, 0), ")"), r"$93.41 \pm 0.22$ ($10$)"),
+        (
+            (ShownNumber(93.41, 2), " ± ", ShownNumber(0.22, 2), " (", ShownNumber(10, 0), ")"),
+            r"$93.41 \pm 0.22$ ($10$)",
+        ),
         (("[", *ends(-0.1, 0.7, 1), "]"), r"{}[$-0.1$, $0.7$]"),
         (ends(93.1, 93.7, 1), r"$93.1$\,\ldots\,$93.7$"),
-        ((Number(-2.31e-7, 9),), r"$-2.31 \times 10^{-7}$"),
-        ((Number(0.0001, style="p"),), "$< .001$"),
+        ((ShownNumber(-2.31e-7, 9),), r"$-2.31 \times 10^{-7}$"),
+        ((ShownNumber(0.0001, style="p"),), "$< .001$"),
         (share(0.0024), r"$0.24$ \%"),
-        ((Number(0.5, 1), " points_per_step"), r"$0.5$ points\_per\_step"),
+        ((ShownNumber(0.5, 1), " points_per_step"), r"$0.5$ points\_per\_step"),
         (("—",), "---"),
         ((), ""),
     ],

@@ -12,7 +12,7 @@ from papers import Paper, compiled
 
 from deviate.model.findings import Findings
 from deviate.report.files import write_paper
-from deviate.report.paper.files import Style, paper_files
+from deviate.report.paper.files import PaperStyle, paper_files
 from deviate.report.paper.macros import macros_of
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
@@ -27,8 +27,8 @@ REPORTS: dict[str, Callable[[], Findings]] = {
 }
 
 
-def _written(findings: Findings, folder: Path, style: Style | None = None) -> Path:
-    write_paper(paper_files(findings, build_report(findings), style or Style()), folder)
+def _written(findings: Findings, folder: Path, style: PaperStyle | None = None) -> Path:
+    write_paper(paper_files(findings, build_report(findings), style or PaperStyle()), folder)
     return folder
 
 
@@ -91,14 +91,14 @@ def test_a_hostile_comparison_has_an_example_that_compiles(tmp_path: Path, requi
 
 
 def test_figures_are_as_wide_as_the_column_of_the_paper(tmp_path: Path) -> None:
-    folder = _written(kinds.two_with_a_verdict(), tmp_path, Style(column_width_in=5.5))
+    folder = _written(kinds.two_with_a_verdict(), tmp_path, PaperStyle(column_width_in=5.5))
     widths = {round(float(pypdf.PdfReader(it).pages[0].mediabox.width)) for it in folder.glob("figures/*.pdf")}
     assert widths == {round(5.5 * 72)}
 
 
 def test_siunitx_stands_in_the_example_where_the_table_needs_it(tmp_path: Path, require: Callable[[str], None]) -> None:
     require("pdflatex")
-    folder = _written(kinds.two_with_a_verdict(), tmp_path, Style(has_siunitx=True))
+    folder = _written(kinds.two_with_a_verdict(), tmp_path, PaperStyle(has_siunitx=True))
     assert "siunitx" in (folder / "example.tex").read_text()
     assert "S[table-format" in (folder / "table.tex").read_text()
     assert _example(folder).error == ""

@@ -8,7 +8,7 @@ from deviate.model.findings import Findings
 from deviate.model.plan import PrimaryChoice
 from deviate.model.records import DrawEvent, Experiment, Series
 from deviate.replay.variants import VARIANTS
-from deviate.report.document import Absent, Figure, Report, Section, Table
+from deviate.report.document import Absent, DocumentTable, Report, ReportFigure, Section
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.parts.provenance import freedom
@@ -104,7 +104,7 @@ def test_experiments_without_spread_are_identical_and_nothing_is_nan() -> None:
     view = build_report(judge([scored("a", [5.0] * 5), scored("b", [5.0] * 5)]))
     assert view.verdicts[0].word == "identical"
     quantities = view.metrics[0].quantities
-    assert isinstance(quantities, Table)
+    assert isinstance(quantities, DocumentTable)
     assert not any("nan" in cell.text.lower() for row in quantities.rows for cell in row.cells)
 
 
@@ -230,7 +230,7 @@ def test_curves_separate_the_runs_that_count_from_those_that_failed() -> None:
     good = Series((0, 1), (1.0, 2.0))
     runs = [run(0, {"loss": good}), run(1, {"loss": Series((0, 1), (1.0, float("nan")))}, status="diverged")]
     (metric,) = build_report(judge([experiment("a", runs, [selected("loss")])])).metrics
-    assert isinstance(metric.curve, Figure)
+    assert isinstance(metric.curve, ReportFigure)
     assert isinstance(metric.curve.plot, CurvePlot)
     (group,) = metric.curve.plot.groups
     assert (len(group.counted), len(group.failed)) == (1, 1)
@@ -246,7 +246,7 @@ def test_values_reported_once_have_no_curve_and_say_so() -> None:
 def test_of_very_many_runs_a_report_shows_a_part_and_says_of_how_many() -> None:
     report = build_report(judge([trained("many", n_runs=1200, n_metrics=1, n_points=2)]))
     (metric,) = report.metrics
-    assert isinstance(metric.estimation, Figure)
+    assert isinstance(metric.estimation, ReportFigure)
     scores = [float(row[-1]) for row in list(report.rows())[1:]]
     drawn = metric.estimation.plot.groups[0].values  # type: ignore[attr-defined]
     assert (len(scores), len(drawn), min(drawn), max(drawn)) == (1200, 1000, min(scores), max(scores))
@@ -256,9 +256,9 @@ def test_of_very_many_runs_a_report_shows_a_part_and_says_of_how_many() -> None:
     assert listing.caption.endswith("the first 1,000 of 1200 runs")
 
 
-def _tables(report: Report) -> list[Table]:
+def _tables(report: Report) -> list[DocumentTable]:
     parts = [part for section in report.sections for part in (section, *section.parts)]
-    return [block for part in parts for block in part.blocks if isinstance(block, Table)]
+    return [block for part in parts for block in part.blocks if isinstance(block, DocumentTable)]
 
 
 def test_draws_in_workers_are_not_said_to_be_held() -> None:

@@ -7,7 +7,7 @@ import pytest
 from experiments import experiment, run, scored, selected, trained
 
 from deviate.model.records import Series
-from deviate.report.document import Figure, Report
+from deviate.report.document import Report, ReportFigure
 from deviate.report.figures.write import page_figure
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
@@ -23,7 +23,7 @@ def _compared(n_experiments: int, *, is_paired: bool = False) -> Report:
 
 def _plot(view: Report) -> EstimationPlot:
     estimation = view.metrics[0].estimation
-    assert isinstance(estimation, Figure)
+    assert isinstance(estimation, ReportFigure)
     assert isinstance(estimation.plot, EstimationPlot)
     return estimation.plot
 
@@ -58,7 +58,7 @@ def test_a_curve_is_told_in_numbers_to_those_who_cannot_see_it() -> None:
     diverged = run(3, {"loss": Series((0, 1), (1.0, float("nan")))}, status="diverged")
     view = build_report(judge([experiment("a", [*runs, diverged], [selected("loss")])]))
     curve = view.metrics[0].curve
-    assert isinstance(curve, Figure)
+    assert isinstance(curve, ReportFigure)
     assert "a: 3 runs, first value 1.0000, last values 0.2500 … 0.2700, 1 failed" in curve.plot.description
 
 
@@ -69,7 +69,7 @@ def test_figures_beyond_the_first_metrics_are_folded_and_none_is_left_out() -> N
     assert not view.metrics[0].is_folded
     assert page.count("<summary>3 more metrics</summary>") == 2
     for metric in view.metrics:
-        assert isinstance(metric.estimation, Figure)
+        assert isinstance(metric.estimation, ReportFigure)
         assert page.count(f'id="{metric.estimation.plot.key}-title"') == 1
 
 

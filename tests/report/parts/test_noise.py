@@ -6,7 +6,7 @@ from studies import equal, flip, noisy_run, spread, study, usual, variant
 
 from deviate.model.findings import Findings
 from deviate.model.records import ControlEvent, Experiment
-from deviate.report.document import Absent, Entry, Section, Table
+from deviate.report.document import Absent, DocumentTable, Entry, Section
 from deviate.report.parts.build import build_report
 from deviate.report.parts.noise import missing, noise_result, noise_section
 from deviate.report.parts.provenance import seed_set
@@ -21,7 +21,7 @@ def _view(*experiments: Experiment) -> Section:
     return noise_section(study(*experiments))
 
 
-def _table(*experiments: Experiment) -> Table:
+def _table(*experiments: Experiment) -> DocumentTable:
     (part,) = _view(*experiments).parts
     return part.tables[0]
 

@@ -7,7 +7,7 @@ from experiments import scored, with_moments
 from samples import sample
 
 from deviate.model.findings import Findings
-from deviate.report.document import Absent, Row, Table, Verdict
+from deviate.report.document import Absent, CandidateVerdict, DocumentTable, TableRow
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
 from deviate.stats.multiple.pairs import compare_all
@@ -24,17 +24,17 @@ def found(
     return replace(findings, pairs=pairs)
 
 
-def table(findings: Findings) -> dict[str, Row]:
+def table(findings: Findings) -> dict[str, TableRow]:
     return {row.label: row for row in rows_of(findings)}
 
 
-def rows_of(findings: Findings) -> tuple[Row, ...]:
+def rows_of(findings: Findings) -> tuple[TableRow, ...]:
     quantities = build_report(findings).metrics[0].quantities
-    assert isinstance(quantities, Table)
+    assert isinstance(quantities, DocumentTable)
     return quantities.rows
 
 
-def verdict(findings: Findings) -> Verdict:
+def verdict(findings: Findings) -> CandidateVerdict:
     return build_report(findings).verdicts[0]
 
 

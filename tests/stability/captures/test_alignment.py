@@ -6,21 +6,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deviate.errors import RecordError
-from deviate.stability.captures.sets import Aligned, Examples, align
+from deviate.stability.captures.sets import Aligned, RunExamples, align
 
 KEYS = st.lists(st.integers(0, 12), min_size=1, max_size=25)
 
 
-def told(keys: list[int] | np.ndarray, truth: list[int] | np.ndarray | None = None) -> Examples:
+def told(keys: list[int] | np.ndarray, truth: list[int] | np.ndarray | None = None) -> RunExamples:
     array = np.asarray(keys, np.uint64)
-    return Examples(len(array), array, None if truth is None else np.asarray(truth))
+    return RunExamples(len(array), array, None if truth is None else np.asarray(truth))
 
 
-def untold(n: int, truth: list[int] | None = None) -> Examples:
-    return Examples(n, None, None if truth is None else np.asarray(truth))
+def untold(n: int, truth: list[int] | None = None) -> RunExamples:
+    return RunExamples(n, None, None if truth is None else np.asarray(truth))
 
 
-def rows_of(found: Aligned | str, runs: list[Examples]) -> list[np.ndarray]:
+def rows_of(found: Aligned | str, runs: list[RunExamples]) -> list[np.ndarray]:
     """The keys of each run in the order in which its rows are taken."""
     return [
         run.keys if order is None else run.keys[order]

@@ -9,7 +9,7 @@ from stabilities import FEW, everything, one_set, values_set, with_stability
 
 from deviate.model.estimates import Unavailable
 from deviate.model.stability import Measure, SetStability, StabilityFindings
-from deviate.report.document import Absent, Figure, Section, Table
+from deviate.report.document import Absent, DocumentTable, ReportFigure, Section
 from deviate.stability.report.sections import brief_lines, stability_section
 from deviate.stats.judge import judge
 
@@ -21,7 +21,7 @@ def _parts(found: StabilityFindings) -> dict[str, Section]:
     return {it.heading: it for it in view.parts}
 
 
-def _cells(table: Table) -> dict[str, list[str]]:
+def _cells(table: DocumentTable) -> dict[str, list[str]]:
     return {row.label: [cell.text for cell in row.cells] for row in table.rows}
 
 
@@ -159,7 +159,7 @@ def test_many_sets_are_folded_and_the_last_of_them_left_to_the_data() -> None:
     assert [bool(it.figures) for it in view.parts[:4]] == [True, True, False, False]
     assert "3 further evaluation sets not shown; JSON and CSV have all." in view.footnotes
     drawn = [
-        any("pairs" in it.plot.key for fold in part.folds for it in fold.blocks if isinstance(it, Figure))
+        any("pairs" in it.plot.key for fold in part.folds for it in fold.blocks if isinstance(it, ReportFigure))
         for part in view.parts[2:]
     ]
     assert drawn == [True, True, *[False] * 8]

@@ -20,13 +20,13 @@ from deviate.stats.estimates.effect import (
     sd_ratio_interval,
 )
 from deviate.stats.estimates.one_sample import mean_interval, sd_interval
-from deviate.stats.estimates.sample import Summary
+from deviate.stats.estimates.sample import SampleSummary
 from deviate.stats.estimates.spread import f_test
 from deviate.stats.tests import two_sample
 from deviate.stats.tests.two_sample import welch_interval
 
-RESNET = Summary(8, 93.6, 1.7)
-WIDE = Summary(8, 96.2, 0.4)
+RESNET = SampleSummary(8, 93.6, 1.7)
+WIDE = SampleSummary(8, 96.2, 0.4)
 Made = float | Interval | Test | Unavailable
 
 
@@ -64,7 +64,7 @@ def test_effects_of_deviates_table_and_their_interval() -> None:
 
 def test_rounding_of_the_table_leaves_cohens_d_between_its_bounds() -> None:
     found = [
-        summary.cohens_d_unweighted(Summary(8, 93.6 + i, 1.7 + j), Summary(8, 96.2 + k, 0.4 + m))
+        summary.cohens_d_unweighted(SampleSummary(8, 93.6 + i, 1.7 + j), SampleSummary(8, 96.2 + k, 0.4 + m))
         for i in (-0.05, 0.05)
         for j in (-0.05, 0.05)
         for k in (-0.05, 0.05)
@@ -79,7 +79,7 @@ def test_rounding_of_the_table_leaves_cohens_d_between_its_bounds() -> None:
     [(0.83, 0.31, 7.169, 0.0072), (0.83, 0.41, 4.098, 0.0473), (0.41, 0.31, None, 0.418)],
 )
 def test_spreads_of_noise_sources(candidate: float, baseline: float, f: float | None, p_value: float) -> None:
-    found = outcome(summary.f_test(Summary(10, 61, baseline), Summary(10, 62, candidate)))
+    found = outcome(summary.f_test(SampleSummary(10, 61, baseline), SampleSummary(10, 62, candidate)))
     assert f is None or found.statistic == pytest.approx(f, abs=5e-4)
     assert found.p_value == pytest.approx(p_value, rel=2e-3)
 
@@ -89,7 +89,7 @@ def test_spreads_of_noise_sources(candidate: float, baseline: float, f: float | 
     [(5, 0.95, 0.5991, 2.8736), (8, 0.9, 0.7054, 1.7972), (100, 0.95, 0.8780, 1.1617)],
 )
 def test_factors_of_the_spread_interval(n: int, confidence: float, low: float, high: float) -> None:
-    found = ends(summary.sd_interval(Summary(n, 9.0, 2.0), confidence=confidence))
+    found = ends(summary.sd_interval(SampleSummary(n, 9.0, 2.0), confidence=confidence))
     assert found == pytest.approx((2 * low, 2 * high), abs=1e-4)
 
 
@@ -104,8 +104,10 @@ def test_intervals_of_one_side_are_those_of_its_runs() -> None:
     assert summary.mean_interval(HARD["no spread"]) == Unavailable("no spread")
 
 
-@pytest.mark.parametrize(("before", "after"), [(RESNET, WIDE), (Summary(5, 1.0, 3.0), Summary(15, 2.0, 1.0))])
-def test_tests_from_summaries_are_those_of_scipy(before: Summary, after: Summary) -> None:
+@pytest.mark.parametrize(
+    ("before", "after"), [(RESNET, WIDE), (SampleSummary(5, 1.0, 3.0), SampleSummary(15, 2.0, 1.0))]
+)
+def test_tests_from_summaries_are_those_of_scipy(before: SampleSummary, after: SampleSummary) -> None:
     for ours, equal in ((summary.welch, False), (summary.student, True)):
         expected = scipy_stats.ttest_ind_from_stats(
             after.mean, after.sd, after.n, before.mean, before.sd, before.n, equal_var=equal
@@ -133,7 +135,7 @@ def test_a_sample_gives_what_its_summary_gives(name: str) -> None:
     draws = np.random.default_rng(2)
     b, a = draws.normal(90, 2, 9), draws.normal(92, 1, 7)
     of_summary, of_scores = PAIRS[name]
-    sides = [Summary(len(it), math.fsum(it) / len(it), float(np.std(it, ddof=1))) for it in (b, a)]
+    sides = [SampleSummary(len(it), math.fsum(it) / len(it), float(np.std(it, ddof=1))) for it in (b, a)]
     ours, theirs = of_summary(*sides), of_scores(b.tolist(), a.tolist())
     if isinstance(ours, float):
         assert ours == pytest.approx(theirs)
@@ -147,18 +149,18 @@ def test_a_sample_gives_what_its_summary_gives(name: str) -> None:
 
 
 HARD = {
-    "no run": Summary(0, math.nan, math.nan),
-    "one run": Summary(1, 0.5, math.nan),
-    "no mean": Summary(8, math.nan, 1.0),
-    "infinite": Summary(8, math.inf, 1.0),
-    "beyond": Summary(8, 1e200, 1.0),
-    "negative SD": Summary(8, 1.0, -1.0),
-    "no spread": Summary(8, 1.0, 0.0),
-    "no spread elsewhere": Summary(8, 2.0, 0.0),
-    "tiny spread": Summary(8, 1.0, 1e-300),
-    "tiny": Summary(8, 1e-149, 1e-149),
-    "huge": Summary(8, 1e149, 1e149),
-    "plain": Summary(8, 1.0, 0.5),
+    "no run": SampleSummary(0, math.nan, math.nan),
+    "one run": SampleSummary(1, 0.5, math.nan),
+    "no mean": SampleSummary(8, math.nan, 1.0),
+    "infinite": SampleSummary(8, math.inf, 1.0),
+    "beyond": SampleSummary(8, 1e200, 1.0),
+    "negative SD": SampleSummary(8, 1.0, -1.0),
+    "no spread": SampleSummary(8, 1.0, 0.0),
+    "no spread elsewhere": SampleSummary(8, 2.0, 0.0),
+    "tiny spread": SampleSummary(8, 1.0, 1e-300),
+    "tiny": SampleSummary(8, 1e-149, 1e-149),
+    "huge": SampleSummary(8, 1e149, 1e149),
+    "plain": SampleSummary(8, 1.0, 0.5),
 }
 
 

@@ -10,7 +10,7 @@ from ...regions import Held
 from ...seeds import wraps_like
 from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name
 from ..jax.trees import is_concrete, named_leaves
-from ..jax.weights import Weights
+from ..jax.weights import JaxWeights
 
 COMPILATION = "flax.nnx.transforms.compilation"
 
@@ -18,7 +18,7 @@ COMPILATION = "flax.nnx.transforms.compilation"
 class NnxTrace:
     """Traces models that an nnx optimizer was created for."""
 
-    def __init__(self, jax_trace: JaxTrace, weights: Weights) -> None:
+    def __init__(self, jax_trace: JaxTrace, weights: JaxWeights) -> None:
         self.jax_trace = jax_trace
         self.weights = weights
         self.trace = jax_trace.trace

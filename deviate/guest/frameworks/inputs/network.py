@@ -24,7 +24,7 @@ def install(module: Any, context: AdapterContext) -> None:
         network.patch_reader(module.HTTPResponse, name)
 
 
-class Answer:
+class HttpAnswer:
     """An answer that is being read."""
 
     __slots__ = ("call", "checksum", "is_inside", "n_bytes", "place")
@@ -57,7 +57,7 @@ class Network:
         call = "http.client: %s" % connection.host
         length = response.getheader("Content-Length", "unknown")
         self.inputs.record("network", call, "status %s, length %s" % (response.status, length), place)
-        response._deviate_answer = Answer(call, place)
+        response._deviate_answer = HttpAnswer(call, place)
 
     def patch_reader(self, owner: Any, name: str) -> None:
         original = getattr(owner, name)

@@ -10,16 +10,16 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Iterator
-from ...recorder import Recorder, Running
+from ...recorder import Recorder, RunningLoop
 from ...seeds import wraps_like
 from ...source import GUEST
 from ...values import read
-from .controls import Controls, facts
+from .controls import JaxControls, facts
 from .device_draws import EXPORT, LAX, PALLAS, report_draws
 from .keys import Keys
 from .programs import Programs
 from .ranks import follow_ranks
-from .weights import FlippedBit, Weights
+from .weights import FlippedBit, JaxWeights
 
 if TYPE_CHECKING:
     from .methods import MethodProbes
@@ -47,7 +47,7 @@ class Parts:
         jax = sys.modules["jax"]
         self.programs = Programs(jax, context)
         self.keys = Keys(jax, context, self.programs) if context.streams.is_active else None
-        self.weights = Weights(context, self.programs)
+        self.weights = JaxWeights(context, self.programs)
         self.trace: JaxTrace | None = None
         self.methods: MethodProbes | None = None
         if context.trace.requested_level:
@@ -84,7 +84,7 @@ def _install(jax: Any, context: AdapterContext) -> None:
     recorder.event("environment", {"jax": jax.__version__})
     for name in ("PRNGKey", "key"):
         _observe(jax.random, name, context)
-    Controls(jax, context).begin()
+    JaxControls(jax, context).begin()
     jax_parts = context.part(Parts)
     if jax_parts.keys is not None:
         jax_parts.keys.patch()
@@ -129,8 +129,8 @@ def lend_loops(owner: Any, name: str, recorder: Recorder) -> None:
     setattr(owner, name, wraps_like(callback, original))
 
 
-def _copy(loop: Running) -> Running:
-    copy = Running(loop.id)
+def _copy(loop: RunningLoop) -> RunningLoop:
+    copy = RunningLoop(loop.id)
     copy.step = loop.step
     return copy
 
@@ -147,7 +147,7 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
             is_traced = any(isinstance(leaf, debugging.core.Tracer) for leaf in leaves)
             if not is_traced or not args or type(args[0]) is not str or file is None:
                 return args
-            template = Template(args[0])
+            template = RecordingTemplate(args[0])
             template.place = "%s:%d" % (file, frame.f_lineno)
             template.recorder = context.recorder
             template.n_printers = _n_mapped() // context.recorder.n_ranks
@@ -168,7 +168,7 @@ def observe_prints(debugging: Any, context: AdapterContext) -> None:
     debugging.debug_print = wraps_like(debug_print, original)
 
 
-class Template(str):
+class RecordingTemplate(str):
     """A template that records the values it is formatted with, each as `file:line:field`.
 
     In a function that is mapped over devices each of them prints, in no certain order. Then a value counts once, if all

@@ -43,7 +43,7 @@ NAMING = "name"
 """What JAX calls the primitive that gives a name."""
 
 
-class Part:
+class CapturedPart:
     """The part of a compiled function that computes the outputs."""
 
     def __init__(self, run: Any, used: list[bool], n_inputs: int, input_places: list[int]) -> None:
@@ -58,10 +58,12 @@ class Part:
         return self.run(*[leaf for leaf, is_used in zip(flat, self.used) if is_used])
 
 
-class Call:
+class CapturedCall:
     """A call of a function with such a part."""
 
-    def __init__(self, part: Part, flat: list[Any], beside: list[tuple[str, Any]], sizes: set[tuple[int, ...]]) -> None:
+    def __init__(
+        self, part: CapturedPart, flat: list[Any], beside: list[tuple[str, Any]], sizes: set[tuple[int, ...]]
+    ) -> None:
         self.part = part
         self.flat = flat
         self.names = [name for name, _ in beside]
@@ -106,7 +108,7 @@ def tag_arrays(tree: Any, name: str, is_leaf: Any = None) -> Any:
     return jax.tree_util.tree_map(one, tree, is_leaf=is_leaf)
 
 
-def leading(closed: Any, n_given: int) -> Part | str | None:
+def leading(closed: Any, n_given: int) -> CapturedPart | str | None:
     """Extract the part from a traced function; no code of the script runs again.
 
     Returns:
@@ -134,7 +136,7 @@ def leading(closed: Any, n_given: int) -> Part | str | None:
     if jaxpr.effects:
         return "a function with side effects is not called twice"
     run = jax.jit(lambda *arrays: jax.core.eval_jaxpr(jaxpr, closed.consts, *arrays))
-    return Part(run, list(used), len(inputs), input_places)
+    return CapturedPart(run, list(used), len(inputs), input_places)
 
 
 def data_of(flat: Any, sizes: set[tuple[int, ...]], rows: int | None) -> list[Any]:
@@ -194,9 +196,9 @@ class JaxCapture(Loops):
         super().__init__(context.capture, context.project, FRAMEWORK)
         self.programs = programs
         self.arrays = Leaves()
-        self.parts: WeakKeyDictionary[Program, dict[Any, Part | None]] = WeakKeyDictionary()
-        self.pending: list[Call] = []
-        self.lost: dict[str, Call] = {}
+        self.parts: WeakKeyDictionary[Program, dict[Any, CapturedPart | None]] = WeakKeyDictionary()
+        self.pending: list[CapturedCall] = []
+        self.lost: dict[str, CapturedCall] = {}
         """Names of sets of which too many calls were pending, with the last one."""
         self.has_trained = False
         self.has_updated = False
@@ -307,7 +309,7 @@ class JaxCapture(Loops):
         weights = weights_in((args, kwargs), self.programs.shapes())
         data = self._without_states((args, kwargs), leaves, weights, states)
         if part is not None:
-            call = Call(part, flat, data, self._sizes())
+            call = CapturedCall(part, flat, data, self._sizes())
             call.place = self.place(call.data, frame)
             if not program.trains:
                 self._run(call)
@@ -334,7 +336,7 @@ class JaxCapture(Loops):
         ids = {*states, *leaf_ids([*weights, *optax_states(arguments)])}
         return [each for each in leaves if id(each[1]) not in ids]
 
-    def _await(self, call: Call) -> None:
+    def _await(self, call: CapturedCall) -> None:
         """A call that computes gradients counts as an evaluation unless the weights are updated with them."""
         name = call.place[0]
         if name in self.lost:
@@ -345,7 +347,7 @@ class JaxCapture(Loops):
             self.pending = [each for each in self.pending if each.place[0] != name]
             self.lost[name] = call  # an incomplete set would be mistaken for the whole
 
-    def _run(self, call: Call) -> None:
+    def _run(self, call: CapturedCall) -> None:
         results = call.part.run_on(call.flat)
         inputs = list(results[: call.part.n_inputs])
 
@@ -399,7 +401,7 @@ class JaxCapture(Loops):
         """Shapes of weights."""
         return {size for shape in self.programs.shapes() for size in shape[1]}
 
-    def _part(self, closed: Any, n_given: int) -> Part | None:
+    def _part(self, closed: Any, n_given: int) -> CapturedPart | None:
         part = leading(closed, n_given)
         if isinstance(part, str):
             self.sets.refuse(self.sets.name(self, None)[0], part)

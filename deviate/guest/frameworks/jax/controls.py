@@ -21,7 +21,7 @@ AS_FULL = (FULL, "float32")
 PLATFORMS = ("cuda", "rocm")
 
 
-class Controls:
+class JaxControls:
     """Applies the settings of the variant when JAX is imported, before any of its backends is initialised."""
 
     def __init__(self, jax: Any, context: AdapterContext) -> None:

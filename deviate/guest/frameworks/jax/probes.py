@@ -11,7 +11,7 @@ from functools import partial
 
 from ...annotations import Any
 from ...observers.probes import Probe, Probes
-from ...observers.steps import Steps
+from ...observers.steps import ObservedSteps
 from .trees import is_concrete, named_leaves
 
 SEVERAL = "programs for several devices have no probes, so nothing inside them is recorded"
@@ -27,7 +27,7 @@ class JaxProbes(Probes):
         is_updating: whether an optimizer is running.
     """
 
-    def __init__(self, steps: Steps, framework: str) -> None:
+    def __init__(self, steps: ObservedSteps, framework: str) -> None:
         super().__init__(steps, framework)
         self.primitive: Any = None
         self.is_updating = False

@@ -14,7 +14,7 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Iterator, Sequence
-from ...observers.steps import Records, Steps, numbered
+from ...observers.steps import ObservedSteps, Records, numbered
 from .probes import JaxProbes
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
@@ -35,7 +35,7 @@ RAW = "uint32"
 """Type of the numbers of a key that is not hidden in a type of its own."""
 
 
-class Function:
+class TracedFunction:
     """What is known about a function.
 
     Attributes:
@@ -54,10 +54,10 @@ class Function:
         self.is_open = False
 
 
-class Call:
+class TracedCall:
     """Data of a call that is collected before it, as its arguments may be deleted afterwards."""
 
-    def __init__(self, function: Function, shape: Shape) -> None:
+    def __init__(self, function: TracedFunction, shape: Shape) -> None:
         self.function = function
         self.shape = shape
         self.arrays: dict[int, Any] = {}
@@ -70,14 +70,14 @@ class JaxTrace:
         self.context = context
         self.trace = context.trace
         self.recorder = context.recorder
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, Records(context.trace, numbers))
+        self.steps = ObservedSteps(context.trace, context.streams, FRAMEWORK, Records(context.trace, numbers))
         self.probes = JaxProbes(self.steps, FRAMEWORK)
-        self.functions: WeakKeyDictionary[Program, Function] = WeakKeyDictionary()
+        self.functions: WeakKeyDictionary[Program, TracedFunction] = WeakKeyDictionary()
         programs.tracing = self
 
     # ------------------------------------------------------------ calls of compiled functions
 
-    def before(self, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> Call | None:
+    def before(self, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> TracedCall | None:
         """A function is about to be called, not by another one."""
         if not self.trace.level:
             return None
@@ -85,10 +85,10 @@ class JaxTrace:
         try:
             function = self.functions.get(program)
             if function is None:
-                function = self.functions[program] = Function(inner)
+                function = self.functions[program] = TracedFunction(inner)
             if function.is_open and program.latest is not None:
                 self._check_update(function, program, args, kwargs)
-            call = Call(function, shape_of((args, kwargs)))
+            call = TracedCall(function, shape_of((args, kwargs)))
             roles = function.roles.get(call.shape)
             if self.trace.level >= 2 and (roles is None or program.trains):
                 leaves = named_leaves((args, kwargs))
@@ -102,18 +102,18 @@ class JaxTrace:
             return None
         return call
 
-    def _check_update(self, function: Function, program: Program, args: Any, kwargs: Any) -> None:
+    def _check_update(self, function: TracedFunction, program: Program, args: Any, kwargs: Any) -> None:
         """If the result of a function is passed to its next call, it was weights, and there was an update."""
         if program.weights_index is None and program.weights_index_handed_on(args, kwargs) is not None:
             self.trace.tick()
         function.is_open = program.weights_index is None
 
-    def after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
+    def after(self, call: TracedCall, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         """A function was called."""
         self.probes.end()
         self.steps.attempt(lambda: self._after(call, program, args, kwargs, result, frame))
 
-    def _after(self, call: Call, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
+    def _after(self, call: TracedCall, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         self.trace.ends(FRAMEWORK, 3, COMPILED)
         self.probes.wait(result)
         if program.trains:
@@ -130,7 +130,7 @@ class JaxTrace:
             self.probes.write_backward()
 
     def _record_training(
-        self, call: Call, program: Program, states: dict[int, str], result: Any, frame: FrameType
+        self, call: TracedCall, program: Program, states: dict[int, str], result: Any, frame: FrameType
     ) -> None:
         place = self.trace.place(frame)
         results = named_leaves(result)
@@ -157,7 +157,9 @@ class JaxTrace:
             self.steps.loss(leaf, place, "loss/" + name if number else "loss")
         return {name for name, _ in losses}
 
-    def _select_leaf_indices(self, function: Function, roles: Roles, leaves: Sequence[tuple[str, Any]]) -> list[int]:
+    def _select_leaf_indices(
+        self, function: TracedFunction, roles: Roles, leaves: Sequence[tuple[str, Any]]
+    ) -> list[int]:
         """Leaves to record: of weights, those that are not what the function gave last, as the script changed them."""
 
         def is_wanted(number: int, name: str) -> bool:
@@ -167,7 +169,7 @@ class JaxTrace:
 
         return [number for number, (kind, name) in roles[0].items() if kind != "weights" or is_wanted(number, name)]
 
-    def _record_arguments(self, call: Call, roles: Roles, frame: FrameType) -> None:
+    def _record_arguments(self, call: TracedCall, roles: Roles, frame: FrameType) -> None:
         """Record generator states, then weights in the first traced step, and later changed ones, then the batch."""
         if not self.steps.wants_steps:
             return
@@ -227,7 +229,7 @@ class JaxTrace:
 # ---------------------------------------------------------------- which leaf is what
 
 
-def _roles(function: Function, program: Program, args: Any, kwargs: Any, result: Any) -> Roles:
+def _roles(function: TracedFunction, program: Program, args: Any, kwargs: Any, result: Any) -> Roles:
     """Roles of arguments: an argument is a state, or contains one, if a tree of the same structure is returned."""
     weights = [*program.updates, *program.grads]
     results = [(shape, first) for shape, first, _ in _subtrees(result) if is_tree(shape) or shape in weights]

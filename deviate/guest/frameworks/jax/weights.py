@@ -40,7 +40,7 @@ TRIES = 5
 """Calls in which the results of a function must come back as arguments to be taken for weights."""
 
 
-class Weights(Observations):
+class JaxWeights(Observations):
     """Finds the weights of this process.
 
     Attributes:
@@ -241,7 +241,7 @@ def is_training(options: dict[str, Any]) -> bool:
 class FlippedBit:
     """Flips the bit in a tree of weights, which are arguments of a function or the state of an optimizer."""
 
-    def __init__(self, weights: Weights, programs: Programs) -> None:
+    def __init__(self, weights: JaxWeights, programs: Programs) -> None:
         self.recorder = weights.recorder
         self.programs = programs
         self.arrays = weights.arrays

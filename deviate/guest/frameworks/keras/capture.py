@@ -13,18 +13,18 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Mapping
-from ...observers.capture_sets import Sets
+from ...observers.capture_sets import CaptureSets
 from ...observers.rows import Batches, arrays_in, first
 from ...regions import Held
 from ...seeds import wraps_like
-from ..tensorflow.capture import Augmented
-from ..tensorflow.proof import Proof, identities_of
+from ..tensorflow.capture import AugmentedCalls
+from ..tensorflow.proof import TensorFlowProof, identities_of
 
 FRAMEWORK = "keras"
 SEEN = ("evaluate", "predict", "test_on_batch", "predict_on_batch")
 
 
-class Pass:
+class ModelPass:
     """One call of `evaluate`, `predict` or similar methods of a model."""
 
     def __init__(self, model: Any, name: str, data: Any, labels: Any, batches: Batches) -> None:
@@ -38,13 +38,13 @@ class Pass:
 class KerasCapture:
     """Captures Keras models."""
 
-    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+    def __init__(self, context: AdapterContext, proof: TensorFlowProof) -> None:
         self.capture = context.capture
         self.recorder = context.recorder
         self.proof = proof
-        self.augmented = Augmented(context)
-        self.sets = Sets(context.capture, context.project, FRAMEWORK)
-        self.passes: list[Pass | None] = []
+        self.augmented = AugmentedCalls(context)
+        self.sets = CaptureSets(context.capture, context.project, FRAMEWORK)
+        self.passes: list[ModelPass | None] = []
         self.models: weakref.WeakSet[Any] = weakref.WeakSet()
         self.stepping: Any = None
         self.seen: Any = None
@@ -76,7 +76,7 @@ class KerasCapture:
             self.capture.keeper = before
             self.passes.pop()
 
-    def _begin(self, model: Any, method: str, args: Any, kwargs: Any) -> Pass | None:
+    def _begin(self, model: Any, method: str, args: Any, kwargs: Any) -> ModelPass | None:
         if method not in SEEN:
             self.models.add(model)
             self.capture.end_evaluation()  # training goes on
@@ -86,9 +86,9 @@ class KerasCapture:
             return None
         data = args[0] if args else kwargs.get("x")
         labels = args[1] if len(args) > 1 else kwargs.get("y")
-        return Pass(model, method, data, labels if is_scored else None, Batches(self.capture))
+        return ModelPass(model, method, data, labels if is_scored else None, Batches(self.capture))
 
-    def _end(self, current: Pass, frame: FrameType, result: Any) -> None:
+    def _end(self, current: ModelPass, frame: FrameType, result: Any) -> None:
         if (
             not current.batches
             and current.name.startswith("predict")
@@ -117,7 +117,7 @@ class KerasCapture:
             current.batches.add(first(outputs), _labels_of_first(truth), inputs, further)
 
     def _augment(
-        self, current: Pass, inputs: Any, outputs: Any, call: Callable[[Any], Any] | None = None
+        self, current: ModelPass, inputs: Any, outputs: Any, call: Callable[[Any], Any] | None = None
     ) -> Mapping[str, Any]:
         """Mean outputs for augmented images, where this run asks for them."""
         return self.augmented.outputs(call or functools.partial(current.model, training=False), inputs, outputs)

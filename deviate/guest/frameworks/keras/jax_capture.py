@@ -15,9 +15,9 @@ from ...observers.capture_sets import Way
 from ...observers.rows import arrays_in, first
 from ...regions import Held
 from ...seeds import wraps_like
-from ..jax.capture import OUTPUTS, JaxCapture, Part, leading, tag_arrays
+from ..jax.capture import OUTPUTS, CapturedPart, JaxCapture, leading, tag_arrays
 from ..jax.trees import is_concrete, replace_leaf
-from ..tensorflow.proof import Proof
+from ..tensorflow.proof import TensorFlowProof
 from .capture import KerasCapture, unpack, watch_making
 
 
@@ -27,7 +27,7 @@ class JaxCalls:
     It also stores these calls, as it knows when training continues.
     """
 
-    def __init__(self, jax_capture: JaxCapture, proof: Proof) -> None:
+    def __init__(self, jax_capture: JaxCapture, proof: TensorFlowProof) -> None:
         self.jax_capture = jax_capture
         self.proof = proof
         self.ways: WeakKeyDictionary[Any, dict[Way, Way]] = WeakKeyDictionary()
@@ -79,7 +79,7 @@ class JaxSteps:
 
     def _watch_step(self, model: Any, step: Any) -> Any:
         capture = self
-        parts: dict[Any, Part | None] = {}
+        parts: dict[Any, CapturedPart | None] = {}
 
         def watched_step(state: Any, data: Any) -> Any:
             capture.stepping, capture.seen = model, None
@@ -103,7 +103,9 @@ class JaxSteps:
             return replace_leaf(result[0], array, tag_arrays(array, OUTPUTS)), *result[1:]
         return result
 
-    def _run_compiled(self, model: Any, step: Any, parts: dict[Any, Part | None], state: Any, data: Any) -> None:
+    def _run_compiled(
+        self, model: Any, step: Any, parts: dict[Any, CapturedPart | None], state: Any, data: Any
+    ) -> None:
         with self.capture.recorder.guarded("outputs of evaluate"):
             util = sys.modules["jax"].tree_util
             flat, structure = util.tree_flatten((state, data))

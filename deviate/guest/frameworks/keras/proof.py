@@ -10,7 +10,7 @@ from ...annotations import TYPE_CHECKING, Any
 from ...observers.capture import PREDICTIONS
 from ...observers.rows import arrays_in, first
 from ...seeds import wraps_like
-from ..tensorflow.proof import Proof
+from ..tensorflow.proof import TensorFlowProof
 from ..tensorflow.replicas import Replicas
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Watch:
         self.recorder = context.recorder
         self.streams = context.streams
         self.replicas = context.part(Replicas)
-        self.proof = context.part(Proof)
+        self.proof = context.part(TensorFlowProof)
         self.context = context
         self.capture: KerasCapture | None = None
         self.calls: Calls | JaxCalls | None = None

@@ -16,7 +16,7 @@ from functools import partial
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
 from ...observers.probes import Probes
-from ...observers.steps import Records, Steps, named_parts, numbered
+from ...observers.steps import ObservedSteps, Records, named_parts, numbered
 from ...regions import Held
 from ...seeds import wraps_like
 from ..tensorflow.probes import XLA
@@ -44,7 +44,7 @@ class KerasTrace:
         self.context = context
         self.trace = context.trace
         self.tensorflow = context.part(TensorflowTrace)
-        self.steps = Steps(
+        self.steps = ObservedSteps(
             context.trace, context.streams, FRAMEWORK, Records(context.trace, sys.modules["numpy"].asarray)
         )
         self._tell = self.steps.attempt

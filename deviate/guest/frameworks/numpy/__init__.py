@@ -19,7 +19,7 @@ def install(module: Any, context: AdapterContext) -> None:
     random, streams = import_module(module.__name__ + ".random"), context.streams
     context.recorder.event("environment", {"numpy": module.__version__})
     if streams.is_active:
-        bank = Generators(streams, random)
+        bank = NumPyGenerators(streams, random)
         remember_states(random, "get_state", "set_state", bank, attrgetter("state"), put_state)
         patch_draws(random, context, dir(random.RandomState))
     context.seeding.override(random, "seed", "numpy.random.seed", LIBRARY)
@@ -63,7 +63,7 @@ ORDERS = {"permutation": always, "permuted": always, "shuffle": always, "choice"
 """Methods that order or select examples, and with which arguments."""
 
 
-class Generators(Bank):
+class NumPyGenerators(Bank):
     """A bit generator per stream, swapped in the one object behind all functions of the module.
 
     Normal numbers are generated in pairs, and replacing the bit generator discards the second of a pair.

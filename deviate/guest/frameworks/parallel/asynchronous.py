@@ -9,7 +9,7 @@ from sys import _getframe
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
 from .completion import replace
-from .orders import Order, Orders
+from .orders import Orders, TaskOrder
 from .turns import MOST_S
 
 HAS_CLASS = sys.version_info >= (3, 13)
@@ -26,11 +26,11 @@ def patch_as_completed(module: Any, context: AdapterContext) -> None:
             await wait([before], timeout=MOST_S)
         return await task
 
-    def record(order: Order, number: int, task: Any) -> None:
+    def record(order: TaskOrder, number: int, task: Any) -> None:
         with context.recorder.guarded("asyncio.as_completed"):
             order.add(number)
 
-    def watch(fs: Any, order: Order) -> dict[Any, Any]:
+    def watch(fs: Any, order: TaskOrder) -> dict[Any, Any]:
         """The tasks to wait for, each with the one that it stands for."""
         items = _sorted(fs)
         made = {item: module.ensure_future(item) for item in (items if is_held else set(items))}
@@ -49,32 +49,32 @@ def patch_as_completed(module: Any, context: AdapterContext) -> None:
         place = orders.own_place(_getframe(1))
         if (place < 0 and not is_held) or "loop" in options or not _is_valid(module, fs):
             return original(fs, **options)
-        order = Order(context.inputs, "asyncio.as_completed", place)
+        order = TaskOrder(context.inputs, "asyncio.as_completed", place)
         if HAS_CLASS:
             tasks = watch(fs, order)
-            return Results(original(set(tasks), **options), tasks)
+            return TaskResults(original(set(tasks), **options), tasks)
         return generate(fs, order, options)
 
-    def generate(fs: Any, order: Order, options: dict[str, Any]) -> Iterator[Any]:
+    def generate(fs: Any, order: TaskOrder, options: dict[str, Any]) -> Iterator[Any]:
         yield from original(set(watch(fs, order)), **options)
 
     replace(module, "as_completed", as_completed)
 
 
-class Results:
+class TaskResults:
     """What `as_completed` returns: gives coroutines, or in an asynchronous loop the tasks of the program."""
 
     def __init__(self, results: Any, tasks: dict[Any, Any]) -> None:
         self.results = results
         self.tasks = tasks
 
-    def __iter__(self) -> Results:
+    def __iter__(self) -> TaskResults:
         return self
 
     def __next__(self) -> Any:
         return next(self.results)
 
-    def __aiter__(self) -> Results:
+    def __aiter__(self) -> TaskResults:
         return self
 
     async def __anext__(self) -> Any:

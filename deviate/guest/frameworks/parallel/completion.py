@@ -12,7 +12,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
 from ...project import beyond
 from ...seeds import wraps_like
-from .orders import MACHINERY, Order, Orders, ranks
+from .orders import MACHINERY, Orders, TaskOrder, ranks
 
 NUMBER, ORDER, ARRIVED = "_deviate_number", "_deviate_order", "_deviate_arrived"
 """Attributes of futures and other requests (how many were made before), of what gives results, and of iterators."""
@@ -42,7 +42,7 @@ def record_futures(module: Any, context: AdapterContext) -> None:
     def recorded(box: list[Any], timeout: Any, place: int) -> Iterator[Any]:
         futures = list(box.pop())
         rank = ranks(map(number_of, futures))
-        order = Order(context.inputs, "concurrent.futures.as_completed", place)
+        order = TaskOrder(context.inputs, "concurrent.futures.as_completed", place)
         results = original(futures, timeout)
         del futures
         for future in results:
@@ -81,7 +81,7 @@ def _record_callbacks(owner: Any, name: str, position: int, keyword: str, orders
     """The order in which callbacks run, by the order in which they were given to a method at a place."""
     original, call = getattr(owner, name), "%s.%s" % (owner.__name__, name)
 
-    def recorded(callback: Any, order: Order) -> Any:
+    def recorded(callback: Any, order: TaskOrder) -> Any:
         if callback is None:
             return None
         number = order.number()
@@ -112,7 +112,7 @@ def record_pools(module: Any, context: AdapterContext) -> None:
     def __init__(self: Any, *args: Any) -> None:  # noqa: N807
         place = orders.own_place(beyond(MACHINERY, _getframe(1)))
         if place >= 0:
-            setattr(self, ORDER, Order(context.inputs, "Pool.imap_unordered", place))
+            setattr(self, ORDER, TaskOrder(context.inputs, "Pool.imap_unordered", place))
             setattr(self, ARRIVED, deque())
         create(self, *args)
 
@@ -147,7 +147,7 @@ def record_joblib(module: Any, context: AdapterContext) -> None:
     def start(self: Any, iterable: Any) -> Any:
         with context.recorder.guarded("joblib.Parallel"):
             place = -1 if getattr(self, "return_ordered", True) else orders.own_place(_getframe(1))
-            setattr(self, ORDER, Order(context.inputs, "joblib.Parallel", place, "batches", has_end=True))
+            setattr(self, ORDER, TaskOrder(context.inputs, "joblib.Parallel", place, "batches", has_end=True))
         return call(self, iterable)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
@@ -178,7 +178,7 @@ def record_loaders(module: Any, context: AdapterContext) -> None:
             with context.recorder.guarded("DataLoader"):
                 if not hasattr(self, ORDER):
                     place = context.inputs.place(_getframe(1))
-                    setattr(self, ORDER, Order(context.inputs, "DataLoader", place, "batches"))
+                    setattr(self, ORDER, TaskOrder(context.inputs, "DataLoader", place, "batches"))
                 getattr(self, ORDER).add(answer[0])
         return answer
 

@@ -17,7 +17,7 @@ MACHINERY = ("concurrent.futures", "multiprocessing", "torch.multiprocessing", "
 """Modules between the program and its pools. The program's pools are those that it makes itself."""
 
 
-class Order:
+class TaskOrder:
     """Items in the order in which they arrive at one place of the program.
 
     Args:
@@ -67,16 +67,16 @@ class Orders:
         self.context = context
         self.callers = context.part(Callers)
         self.own_place = self.callers.own_place
-        self.orders: dict[tuple[str, int], Order] = {}
+        self.orders: dict[tuple[str, int], TaskOrder] = {}
 
     def is_in_project(self, frame: FrameType | None) -> bool:
         return frame is not None and self.callers.is_project(frame)
 
-    def order_at(self, call: str, place: int, noun: str = "results", *, has_end: bool = False) -> Order:
+    def order_at(self, call: str, place: int, noun: str = "results", *, has_end: bool = False) -> TaskOrder:
         """The order of a place where items arrive as long as the program runs."""
         key = (call, place)
         if key not in self.orders:
-            self.orders[key] = Order(self.context.inputs, call, place, noun, has_end=has_end)
+            self.orders[key] = TaskOrder(self.context.inputs, call, place, noun, has_end=has_end)
         return self.orders[key]
 
     def record_some(

@@ -30,7 +30,7 @@ WORKERS = "torch.utils.data"
 def route_generators(torch: Any, context: AdapterContext) -> None:
     streams, override = context.streams, context.seeding.override
     if streams.is_active:
-        generators = Generators(streams, torch)
+        generators = TorchGenerators(streams, torch)
         for name in ACCELERATORS:
             if _is_there(torch, name):
                 Accelerators(streams, getattr(torch, name), "%s.%s" % (LIBRARY, name)).patch()
@@ -49,7 +49,7 @@ def route_generators(torch: Any, context: AdapterContext) -> None:
             override(owner, function, call, "%s.%s" % (LIBRARY, name), internal=WORKERS)
 
 
-class Generators(Bank):
+class TorchGenerators(Bank):
     """A state per stream, switched in the global generator of the host."""
 
     def __init__(self, streams: Streams, torch: Any) -> None:
@@ -150,7 +150,7 @@ class Accelerators(Bank):
 class Saved:
     """A saved state. Passing it to `set_rng_state` restores the states of all streams."""
 
-    def __init__(self, context: AdapterContext, torch: Any, bank: Generators) -> None:
+    def __init__(self, context: AdapterContext, torch: Any, bank: TorchGenerators) -> None:
         self.context = context
         self.torch = torch
         self.bank = bank
@@ -210,7 +210,7 @@ def backward_check(torch: Any) -> Any:
     return bool if task is None else lambda: task() != -1
 
 
-def _initial_seed(original: Any, bank: Generators) -> Any:
+def _initial_seed(original: Any, bank: TorchGenerators) -> Any:
     """`torch.initial_seed`, from which scripts and libraries derive seeds: it returns the seed of the script."""
 
     def initial_seed() -> int:

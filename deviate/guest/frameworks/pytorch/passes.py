@@ -179,7 +179,7 @@ TRACING = ("torch.jit", "torch.onnx", "torch.export", "torch._dynamo", "torch.fx
 """Modules whose own calls of a model are no evaluation."""
 
 
-class Origins:
+class TensorOrigins:
     """Finds the batch that inputs of a model are, or were made from.
 
     Attributes:

@@ -18,7 +18,7 @@ from ...annotations import Any, Callable
 from ...npz import CODES
 from .around import Surroundings, choices
 from .batches import Kinds, fits, shares
-from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Origins, Pass, Sets, arguments_by_name, size_of, to_host
+from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Pass, Sets, TensorOrigins, arguments_by_name, size_of, to_host
 from .proof import Trained
 from .replaced import Replaced
 from .tensors import kind
@@ -115,7 +115,7 @@ class Predictions:
         self.kinds = Kinds(torch)
         self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", nullcontext)
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
-        self.origins = Origins(context, self.kinds)
+        self.origins = TensorOrigins(context, self.kinds)
         self.around = Surroundings(context, self.kinds)
         self.losses = Losses(self)
         self.augmented: Any = None

@@ -313,17 +313,17 @@ def _patch_order(iterator: Any, streams: Streams) -> None:
     sampler = iterator._index_sampler
     while type(sampler).__module__ in KNOWN and hasattr(sampler, "sampler"):
         sampler = sampler.sampler
-    if type(sampler).__module__ not in KNOWN and not isinstance(iterator._sampler_iter, Order):
-        iterator._sampler_iter = Order(iterator._sampler_iter, streams)
+    if type(sampler).__module__ not in KNOWN and not isinstance(iterator._sampler_iter, SamplerOrder):
+        iterator._sampler_iter = SamplerOrder(iterator._sampler_iter, streams)
 
 
-class Order:
+class SamplerOrder:
     """The indices of a sampler that may draw at each of them."""
 
     def __init__(self, indices: Any, streams: Streams) -> None:
         self.next = region(streams, SHUFFLE, indices.__next__)
 
-    def __iter__(self) -> Order:
+    def __iter__(self) -> SamplerOrder:
         return self
 
     def __next__(self) -> Any:

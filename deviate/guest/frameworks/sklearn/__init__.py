@@ -16,7 +16,7 @@ from ...project import beyond
 from ...seeds import wraps_like
 from ...split import EarlyDraws
 from ...streams import spell_seed
-from .proof import Proof
+from .proof import SklearnProof
 
 VALIDATION = "sklearn.utils.validation"
 BASE = "sklearn.base"
@@ -54,12 +54,12 @@ def install(module: Any, context: AdapterContext) -> None:
         _Checking(context, module.check_random_state).patch(module)
 
 
-def _make_proof(context: AdapterContext) -> Proof:
-    proof = Proof(context)
+def _make_proof(context: AdapterContext) -> SklearnProof:
+    proof = SklearnProof(context)
     if context.capture.wants_predictions or context.capture.wants_weights:
-        from .capture import Capture  # most runs keep nothing
+        from .capture import EstimatorCapture  # most runs keep nothing
 
-        proof.capture = Capture(context, proof)
+        proof.capture = EstimatorCapture(context, proof)
     return proof
 
 

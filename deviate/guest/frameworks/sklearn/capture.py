@@ -8,11 +8,11 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array
-from ...observers.capture_sets import Sets
+from ...observers.capture_sets import CaptureSets
 from ...observers.rows import keys_of, numbers, rows
 from ...regions import Held
 from ...seeds import wraps_like
-from .proof import Proof, watch_methods
+from .proof import SklearnProof, watch_methods
 
 FRAMEWORK = "sklearn"
 LABELS = "predict"
@@ -32,7 +32,7 @@ class Outputs:
         self.capture = context.capture
         self.recorder = context.recorder
         self.project = context.project
-        self.sets = Sets(context.capture, context.project, framework)
+        self.sets = CaptureSets(context.capture, context.project, framework)
         self.inside = 0
 
     def begin_training(self) -> None:
@@ -85,10 +85,10 @@ class Outputs:
         return bool((labels == outputs).all())
 
 
-class Capture(Outputs):
+class EstimatorCapture(Outputs):
     """Captures estimators that the script has fitted, except those that are parts of others."""
 
-    def __init__(self, context: AdapterContext, proof: Proof) -> None:
+    def __init__(self, context: AdapterContext, proof: SklearnProof) -> None:
         super().__init__(context, FRAMEWORK)
         self.proof = proof
         self.watched: set[tuple[type, str]] = set()

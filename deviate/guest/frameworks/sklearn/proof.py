@@ -20,7 +20,7 @@ DEEPEST = 6
 NO_WEIGHTS = "an estimator makes its weights within its first `fit` or `partial_fit`, so there are none before that"
 
 
-class Proof(Observations):
+class SklearnProof(Observations):
     """Estimators fitted by the script that still exist, except those that are parts of others."""
 
     framework = "sklearn"

@@ -12,7 +12,7 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterable, Iterator
-from ...observers.steps import Records, Steps
+from ...observers.steps import ObservedSteps, Records
 from ..tables import arrays_in
 
 FRAMEWORK = "sklearn"
@@ -39,7 +39,9 @@ class SklearnTrace:
     ) -> None:
         self.trace = context.trace
         self.streams = context.streams
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, Records(context.trace, lambda array: array))
+        self.steps = ObservedSteps(
+            context.trace, context.streams, FRAMEWORK, Records(context.trace, lambda array: array)
+        )
         self.arrays_of = arrays_of
         self.is_fitting = False
         self.n_iterations = 0

@@ -8,10 +8,10 @@ from sys import _getframe
 from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...seeds import wraps_like
-from .controls import Controls
+from .controls import TensorFlowControls
 from .draws import LIBRARY, Draws, patch_callbacks
-from .generators import Generators, Names, Stateless
-from .proof import Proof
+from .generators import ImportedNames, Stateless, TensorFlowGenerators
+from .proof import TensorFlowProof
 from .purpose import Purpose
 from .replicas import Replicas
 from .sessions import Sessions, patch_summaries
@@ -25,7 +25,7 @@ def install(module: Any, context: AdapterContext) -> None:
         patch_summaries(module.SummaryToEventTransformer, context)
         return
     context.recorder.event("environment", {"tensorflow": module.__version__})
-    controls = Controls(context, module)
+    controls = TensorFlowControls(context, module)
     if context.streams.is_active:
         module.random.set_seed(context.streams.seed(LIBRARY))  # threads that are not routed, and what asks for the seed
     controls.apply()
@@ -33,10 +33,10 @@ def install(module: Any, context: AdapterContext) -> None:
     context.part(Replicas).patch()
     purpose = context.part(Purpose)
     Draws(context, purpose, sys.modules["tensorflow.python.framework.random_seed"], controls.is_deterministic)
-    names = Names()
+    names = ImportedNames()
     _override_seeds(context, names)
     if context.streams.is_active:
-        Generators(context, purpose).patch(names)
+        TensorFlowGenerators(context, purpose).patch(names)
         Stateless(context, purpose).patch(names)
         _tell_of_clock(context, names)
         script_ops: Any = sys.modules["tensorflow.python.ops.script_ops"]
@@ -59,7 +59,7 @@ def install(module: Any, context: AdapterContext) -> None:
 
 def _watch_gradients(context: AdapterContext) -> None:
     """Variables that gradients are computed for count as trained."""
-    backprop, proof = sys.modules["tensorflow.python.eager.backprop"], context.part(Proof)
+    backprop, proof = sys.modules["tensorflow.python.eager.backprop"], context.part(TensorFlowProof)
 
     def gradient(tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> None:
         flat = sources.values() if isinstance(sources, dict) else sources
@@ -68,7 +68,7 @@ def _watch_gradients(context: AdapterContext) -> None:
     context.observe(backprop.GradientTape, "gradient", before=gradient)
 
 
-def _tell_of_clock(context: AdapterContext, names: Names) -> None:
+def _tell_of_clock(context: AdapterContext, names: ImportedNames) -> None:
     """Record the use of the time as a seed: `tf.timestamp`, which raises while op determinism is on."""
     module: Any = sys.modules["tensorflow.python.ops.logging_ops"]
     original = getattr(module, "timestamp", None) or module.gen_logging_ops.timestamp
@@ -80,7 +80,7 @@ def _tell_of_clock(context: AdapterContext, names: Names) -> None:
     names.replace(original, wraps_like(timestamp, original))
 
 
-def _override_seeds(context: AdapterContext, names: Names) -> None:
+def _override_seeds(context: AdapterContext, names: ImportedNames) -> None:
     module: Any = sys.modules["tensorflow.python.framework.random_seed"]
     calls = {"set_seed": "tensorflow.random.set_seed", "set_random_seed": "tensorflow.compat.v1.set_random_seed"}
     originals = {name: getattr(module, name) for name in calls}

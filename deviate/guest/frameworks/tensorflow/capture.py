@@ -15,10 +15,10 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Mapping
 from ...observers.augmentations import Augmentation, Images
-from ...observers.capture_sets import Loop, Loops
+from ...observers.capture_sets import CaptureLoop, Loops
 from ...observers.rows import NOTHING, arrays_in, first, numbers
 from ...regions import Held
-from .proof import Proof
+from .proof import TensorFlowProof
 
 FRAMEWORK = "keras"
 PYTHON = "tensorflow.python."
@@ -45,12 +45,12 @@ class Calls(Loops):
     def __init__(self, context: AdapterContext) -> None:
         super().__init__(context.capture, context.project, FRAMEWORK)
         self.context = context
-        self.proof = context.part(Proof)
+        self.proof = context.part(TensorFlowProof)
         self.drawn: tuple[Any, Any] | None = None
         self.traced: dict[int, Traced] = {}
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()
         self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.augmented = Augmented(context)
+        self.augmented = AugmentedCalls(context)
 
     def patch(self) -> None:
         """TensorFlow has been imported."""
@@ -104,7 +104,7 @@ class Calls(Loops):
         if get_ident() == self.capture.thread:
             self.drawn = iterator, batch
 
-    def _loop(self, frame: FrameType) -> Loop:
+    def _loop(self, frame: FrameType) -> CaptureLoop:
         """The loop that yielded the latest batch."""
         iterator = self.drawn[0] if self.drawn is not None else None
         step = self.capture.step()
@@ -215,7 +215,7 @@ def _labels(batch: Any, inputs: list[Any], rows: int) -> Any:
 # ---------------------------------------------------------------- test-time augmentation, with any backend of Keras
 
 
-class Augmented:
+class AugmentedCalls:
     """Calls models for inference, outside of graphs."""
 
     def __init__(self, context: AdapterContext) -> None:

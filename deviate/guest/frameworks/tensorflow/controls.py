@@ -20,7 +20,7 @@ VARIABLES = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
 """What a script sets before the import, for TensorFlow up to 2.7; later ones still read the first."""
 
 
-class Controls:
+class TensorFlowControls:
     """Sets the factors as the variant requires, and keeps them."""
 
     def __init__(self, context: AdapterContext, module: Any) -> None:

@@ -20,7 +20,7 @@ from .replicas import Replicas
 INTERNAL = "tensorflow.python."
 
 
-class Names:
+class ImportedNames:
     """Modules from which scripts import functions, as currently loaded; modules loaded later import the replacement."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ INDEX_SHUFFLE = "index_shuffle"
 BITS = 2**31 - 1
 
 
-class Generators:
+class TensorFlowGenerators:
     """Routes generators of the project, and the global one."""
 
     def __init__(self, context: AdapterContext, purpose: Purpose) -> None:
@@ -67,7 +67,7 @@ class Generators:
         self.original = self.module.Generator
         self.Routed = self._routed_class()
 
-    def patch(self, names: Names) -> None:
+    def patch(self, names: ImportedNames) -> None:
         original = self.original
         for name in ("from_seed", "from_non_deterministic_state"):
             setattr(original, name, classmethod(self._making(getattr(original, name).__func__, name)))
@@ -156,7 +156,7 @@ class Stateless:
         self.context = context
         self.purpose = purpose
 
-    def patch(self, names: Names) -> None:
+    def patch(self, names: ImportedNames) -> None:
         """Replace the public functions; calls by TensorFlow itself are passed through."""
         for module in STATELESS_MODULES:
             for name, original in list(getattr(sys.modules.get(module), "__dict__", {}).items()):

@@ -21,10 +21,10 @@ TRACE = ".xplane.pb"
 def install_profile(tensorflow: Any, context: AdapterContext) -> None:
     """Profile the window that the run requests."""
     folder = os.path.join(context.capture.folder, FOLDER, "trace-%x" % os.getpid())
-    Profiler(tensorflow, context, folder).window.patch()
+    TensorFlowProfiler(tensorflow, context, folder).window.patch()
 
 
-class Profiler:
+class TensorFlowProfiler:
     """The TensorFlow profiler, of which a process has one, from the start to the end of a window."""
 
     def __init__(self, tensorflow: Any, context: AdapterContext, folder: str) -> None:

@@ -41,7 +41,7 @@ class Variables(Arrays):
         return flipped
 
 
-class Proof(Observations):
+class TensorFlowProof(Observations):
     """Trained models and variables, in order of training."""
 
     framework = "keras"

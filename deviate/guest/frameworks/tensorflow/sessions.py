@@ -17,7 +17,7 @@ from ...annotations import Any
 from ...observations import record_weights
 from ...observers.arrays import Arrays
 from ...observers.bits import OneBit
-from ...recorder import Running
+from ...recorder import RunningLoop
 from ..managed import Managed
 
 FRAMEWORK = "tensorflow"
@@ -140,7 +140,7 @@ def _run(folder: str, folders: list[str]) -> str:
     return "" if outer is None else folder[len(outer) + 1 :] + "/"
 
 
-class Summarised(Running):
+class Summarised(RunningLoop):
     """A managed loop that reports its steps by the summaries that it writes."""
 
     __slots__ = ()

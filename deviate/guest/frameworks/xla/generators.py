@@ -31,15 +31,15 @@ FREE_EXPORTED = "draws on the device in an exported program"
 
 def route_generators(torch_xla: Any, context: AdapterContext) -> None:
     if context.streams.is_active:
-        generators = Generators(context.streams, torch_xla._XLAC)
+        generators = XlaGenerators(context.streams, torch_xla._XLAC)
         generators.patch()
-        States(torch_xla, context, generators).patch()
+        XlaStates(torch_xla, context, generators).patch()
         _observe_exports(torch_xla, context)
     else:
         context.seeding.override(torch_xla.core.xla_model, "set_rng_state", CALL, LIBRARY, internal=INTERNAL)
 
 
-class Generators(Bank):
+class XlaGenerators(Bank):
     """The generators of all devices of this process. `torch.manual_seed` does not seed them.
 
     Before the runtime is initialised there are no devices, and a state is a seed. Initialising it here would forbid the
@@ -120,10 +120,10 @@ class Generators(Bank):
             self.marks[stream] = self.states[stream]  # nothing has drawn from a seed
 
 
-class States:
+class XlaStates:
     """Seeds that the script sets, and states that it saves. Restoring one restores those of all streams."""
 
-    def __init__(self, torch_xla: Any, context: AdapterContext, bank: Generators) -> None:
+    def __init__(self, torch_xla: Any, context: AdapterContext, bank: XlaGenerators) -> None:
         self.model = torch_xla.core.xla_model
         self.context = context
         self.bank = bank

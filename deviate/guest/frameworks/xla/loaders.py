@@ -88,7 +88,7 @@ def _observe_batches(loaders: Any, context: AdapterContext) -> None:
 
     def __init__(self: Any, cpu_loader: Any, devices: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
         self._deviate_batches = {str(device): deque() for device in devices}
-        batches = Batches(cpu_loader, list(self._deviate_batches.values()), context)
+        batches = ThreadedBatches(cpu_loader, list(self._deviate_batches.values()), context)
         init(self, batches, devices, *args, **kwargs)
 
     def next_batch(self: Any) -> Any:
@@ -103,7 +103,7 @@ def _observe_batches(loaders: Any, context: AdapterContext) -> None:
     device_loader.next = wraps_like(next_batch, following)
 
 
-class Batches:
+class ThreadedBatches:
     """A loader that takes down the batches that another thread reads.
 
     Args:

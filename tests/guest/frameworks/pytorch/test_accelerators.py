@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deviate.guest.frameworks.pytorch.generators import Accelerators
-from deviate.guest.project import Project
+from deviate.guest.project import GuestProject
 from deviate.guest.recorder import Recorder
 from deviate.guest.streams import STREAMS, Streams, derive
 
@@ -44,7 +44,7 @@ def torch(require):  # type: ignore[no-untyped-def]
 
 @pytest.fixture
 def streams(tmp_path: Path) -> Streams:
-    project = Project(str(tmp_path), {"originals": "", "files": {}, "loops": {}, "sites": {}})
+    project = GuestProject(str(tmp_path), {"originals": "", "files": {}, "loops": {}, "sites": {}})
     return Streams(SEEDS, Recorder(str(tmp_path), {}, project))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from harness import Child, Result
 
-from deviate.guest.frameworks.pytorch.trace.modules import Names
+from deviate.guest.frameworks.pytorch.trace.modules import ModuleNames
 
 MANUAL = """\
 import os, torch
@@ -157,7 +157,7 @@ class Part2(Part):
 
 
 def test_outermost_modules_never_share_a_name_and_are_forgotten_when_they_are_gone() -> None:
-    names = Names()
+    names = ModuleNames()
     parts = [cls() for cls in (Part, Part2, Part, Part, Part2)]
     found = [names.root(part).prefix for part in parts]
     assert found[0] == ""

@@ -12,15 +12,15 @@ from ....adapter_context import AdapterContext
 from ....annotations import Any, Sequence
 from ....observers.trace import MODULES, OPERATIONS
 from ..replaced import Replaced
-from .lines import Lines
+from .lines import TracedLines
 from .modules import Layers
 from .nodes import Apart
-from .results import Operation, Results
+from .results import Operation, OperationResults
 from .tensors import Tensors
 from .unwritten import Unwritten
 
 
-class Running:
+class RunningModules:
     """Modules that are running in the training thread, outermost first, each with its backward pass."""
 
     def __init__(self, torch: Any, layers: Layers) -> None:
@@ -99,9 +99,9 @@ class Operations:
         self.trace = context.trace
         self.recorder = context.recorder
         self.modes: Any = import_module("torch.utils._python_dispatch")
-        self.running = Running(torch, layers)
-        self.lines = Lines(torch, context.trace, self.running.path)
-        self.results = Results(context.trace, tensors)
+        self.running = RunningModules(torch, layers)
+        self.lines = TracedLines(torch, context.trace, self.running.path)
+        self.results = OperationResults(context.trace, tensors)
         self.unwritten = Unwritten(torch)
         self.operations: dict[Any, Operation] = {}
         self.is_on = False

@@ -27,7 +27,7 @@ MOST = 1 << 16
 """Nodes whose lines are remembered, and backward passes."""
 
 
-class Lines:
+class TracedLines:
     """Lines of operations, cached by code object and instruction of the frame.
 
     Nodes of the autograd graph are numbered in order of creation, just before their operation is executed. In the

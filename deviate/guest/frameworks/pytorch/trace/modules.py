@@ -18,7 +18,7 @@ WRAPPERS = {"DistributedDataParallel": "module", "DataParallel": "module", "Opti
 """Modules that stand around the user's, and the name under which they hold it."""
 
 
-class Names:
+class ModuleNames:
     """Outermost modules in order of their first call, referenced weakly.
 
     Names in the first module have no prefix; in others the class is the prefix, with a number where it is ambiguous.
@@ -153,7 +153,7 @@ def is_closed(module: Any) -> bool:
 class Layers:
     """Calls of modules within an outermost module."""
 
-    def __init__(self, torch: Any, trace: Trace, recorder: Recorder, tensors: Tensors, names: Names) -> None:
+    def __init__(self, torch: Any, trace: Trace, recorder: Recorder, tensors: Tensors, names: ModuleNames) -> None:
         self.trace = trace
         self.recorder = recorder
         self.tensors = tensors

@@ -22,8 +22,8 @@ from types import FrameType
 from ....annotations import Any, Callable, Iterator
 from ....seeds import wraps_like
 from ..replaced import Replaced, register_builtin
-from .lines import Lines
-from .results import Operation, Results
+from .lines import TracedLines
+from .results import Operation, OperationResults
 
 NODES = frozenset([
     "ProdBackward0", "ProdBackward1", "CumprodBackward0", "MaskedFillBackward1", "LinalgDetBackward0",
@@ -55,7 +55,14 @@ class Apart:
     """
 
     def __init__(
-        self, torch: Any, modes: Any, mode: Any, lines: Lines, results: Results, is_on: Callable[[], bool], fault: Any
+        self,
+        torch: Any,
+        modes: Any,
+        mode: Any,
+        lines: TracedLines,
+        results: OperationResults,
+        is_on: Callable[[], bool],
+        fault: Any,
     ) -> None:
         self.torch = torch
         self.mode = mode

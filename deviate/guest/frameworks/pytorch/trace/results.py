@@ -163,7 +163,7 @@ SHOWN = 3
 """Forms that a record tells of several outputs."""
 
 
-class Results:
+class OperationResults:
     """Converts the result of an operation to a record."""
 
     def __init__(self, trace: Trace, tensors: Tensors) -> None:

@@ -16,7 +16,7 @@ from zlib import crc32
 
 from ....adapter_context import AdapterContext
 from ....annotations import Any, Callable, Iterable, Iterator
-from ....observers.steps import Steps
+from ....observers.steps import ObservedSteps
 from ....observers.trace import LOSS, MODULES, STEPS
 from ....seeds import wraps_like
 from ..generators import ACCELERATORS, backward_check
@@ -24,7 +24,7 @@ from ..proof import Proof
 from ..regions import Forwards
 from ..replaced import Replaced
 from ..tensors import state_bytes
-from .modules import Layers, Names, Root, is_closed
+from .modules import Layers, ModuleNames, Root, is_closed
 from .tensors import Tensors
 
 FRAMEWORK = "torch"
@@ -63,11 +63,11 @@ class Tracer:
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
         self.is_in_backward = backward_check(torch)
         self.unseen = torch._C.DisableTorchFunction
-        self.names = Names()
+        self.names = ModuleNames()
         self.tensors = Tensors(torch, context.trace)
-        self.steps = Steps(context.trace, context.streams, FRAMEWORK, self.tensors)
-        self.states = States(torch, context)
-        self.batches = Batches(self)
+        self.steps = ObservedSteps(context.trace, context.streams, FRAMEWORK, self.tensors)
+        self.states = TracedStates(torch, context)
+        self.batches = TracedBatches(self)
         self.layers = Layers(torch, self.trace, self.recorder, self.tensors, self.names)
         self.level = 0
         self.begun = -1
@@ -349,7 +349,7 @@ def _has_closure(args: Any, kwargs: Any) -> bool:
 INPUT, TARGET = "input", "target"
 
 
-class Batches:
+class TracedBatches:
     """Records inputs that were not computed: arguments of outermost forward passes, and data of loaders and losses."""
 
     def __init__(self, tracer: Tracer) -> None:
@@ -440,7 +440,7 @@ UNTOUCHED = 0
 the system gave it at its start is another state in each process, and nothing comes of it."""
 
 
-class States:
+class TracedStates:
     """Records the states of the shared generators of Python, NumPy and PyTorch."""
 
     def __init__(self, torch: Any, context: AdapterContext) -> None:
