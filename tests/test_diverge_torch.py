@@ -13,7 +13,7 @@ from traced import columns
 
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, DivergenceFindings, Rung
-from deviate.diverge.traces import ProcessTrace, read_traces
+from deviate.diverge.traces import Trace, read_traces
 
 INJECTED = """\
 import os
@@ -95,7 +95,7 @@ def line(text: str, mark: str) -> int:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory, require: Callable[[str], None]) -> tuple[ProcessTrace, ProcessTrace]:
+def pair(tmp_path_factory: pytest.TempPathFactory, require: Callable[[str], None]) -> tuple[Trace, Trace]:
     """Two runs, one of which has a wrong number at update 3 of each part but the first."""
     require("torch")
     found = []
@@ -108,7 +108,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory, require: Callable[[str], None
     return found[0], found[1]
 
 
-def part_of(trace: ProcessTrace, what: str, rung: Rung) -> ProcessTrace:
+def part_of(trace: Trace, what: str, rung: Rung) -> Trace:
     """What a run of one part of the script would have left on a rung."""
     begin = STEPS * PARTS.index(what)
     records = [
@@ -119,13 +119,13 @@ def part_of(trace: ProcessTrace, what: str, rung: Rung) -> ProcessTrace:
     return dataclasses.replace(trace, records=columns(records), n_steps=STEPS)
 
 
-def first(pair: tuple[ProcessTrace, ProcessTrace], what: str, rung: Rung) -> Difference | None:
+def first(pair: tuple[Trace, Trace], what: str, rung: Rung) -> Difference | None:
     one, other = (part_of(it, what, rung) for it in pair)
     return compare_traces((one,), (other,), rung).difference
 
 
 @pytest.mark.parametrize("rung", WITHOUT)
-def test_equal_runs_are_equal_on_every_rung(pair: tuple[ProcessTrace, ProcessTrace], rung: Rung) -> None:
+def test_equal_runs_are_equal_on_every_rung(pair: tuple[Trace, Trace], rung: Rung) -> None:
     assert first(pair, "equal", rung) is None
     assert part_of(pair[0], "equal", rung).records
 
@@ -149,7 +149,7 @@ def test_equal_runs_are_equal_on_every_rung(pair: tuple[ProcessTrace, ProcessTra
     ],
 )
 def test_its_update_and_what_it_is_are_found(
-    pair: tuple[ProcessTrace, ProcessTrace], what: str, rung: Rung, phase: str, kind: str, name: str
+    pair: tuple[Trace, Trace], what: str, rung: Rung, phase: str, kind: str, name: str
 ) -> None:
     found = first(pair, what, rung)
     assert found is not None
@@ -161,7 +161,7 @@ def test_its_update_and_what_it_is_are_found(
 
 
 def test_examples_in_another_order_because_of_a_branch_have_its_line_and_are_called_so(
-    pair: tuple[ProcessTrace, ProcessTrace],
+    pair: tuple[Trace, Trace],
 ) -> None:
     closest = first(pair, "swapped", "operations")
     assert closest is not None

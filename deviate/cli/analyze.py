@@ -8,13 +8,7 @@ import typer
 
 from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
 from deviate.project.entry_scripts import entries_document, refuse_folder, render_entries
-from deviate.project.prepare import (
-    AnalyzedScript,
-    analyze_target,
-    apply_config,
-    find_target,
-    save_analysis,
-)
+from deviate.project.prepare import AnalyzedScript, analyze_target, apply_config, find_target, save_analysis
 from deviate.replay.gpus import on_this_machine
 from deviate.report.format import clean
 from deviate.report.parts.analysis_text import render_analysis

@@ -3,16 +3,16 @@
 import ast
 from collections.abc import Iterator
 
-from deviate.diverge.source import SnapshotTexts
+from deviate.diverge.source import Texts
 from deviate.sources.catalogue import SOURCES, Source
 from deviate.sources.cures import has_constant
 from deviate.sources.seeds import MAKERS
 
 
-class SourceCalls:
+class Calls:
     """Calls of the files of a snapshot."""
 
-    def __init__(self, texts: SnapshotTexts) -> None:
+    def __init__(self, texts: Texts) -> None:
         self.texts = texts
         self._files: dict[str, list[ast.Call]] = {}
         self._statements: dict[str, list[ast.stmt]] = {}

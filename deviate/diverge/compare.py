@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from deviate.base.notebooks import place_text
 from deviate.diverge.findings import PHASES, Difference, Phase, Rung, RungFindings
-from deviate.diverge.traces import NO_DIGEST, Head, ProcessTrace, TraceRecord, TraceRecords
+from deviate.diverge.traces import NO_DIGEST, Head, Records, Trace, TraceRecord
 from deviate.diverge.ulps import is_within, value_ulps
 
 LOOK_AHEAD = 200
@@ -65,7 +65,7 @@ class FirstDifference:
 
 
 def find_first_difference(
-    first: TraceRecords, second: TraceRecords, is_near: Callable[[TraceRecord, TraceRecord], bool] | None = None
+    first: Records, second: Records, is_near: Callable[[TraceRecord, TraceRecord], bool] | None = None
 ) -> FirstDifference | None:
     """The first difference; None if both traces are equal to their ends.
 
@@ -106,8 +106,8 @@ def find_first_difference(
 
 
 def _extra(
-    first: TraceRecords,
-    second: TraceRecords,
+    first: Records,
+    second: Records,
     at: int,
     matcher: SequenceMatcher[tuple[int, int, int]],
     is_near: Callable[[TraceRecord, TraceRecord], bool] | None,
@@ -126,13 +126,11 @@ def _extra(
     return FirstDifference(at, at)
 
 
-def _number_heads(
-    first: TraceRecords, second: TraceRecords, part: Callable[[Head], Hashable]
-) -> tuple[Numbers, Numbers]:
+def _number_heads(first: Records, second: Records, part: Callable[[Head], Hashable]) -> tuple[Numbers, Numbers]:
     """Numbers that identify the heads of records, equal in both traces."""
     numbers: dict[Hashable, int] = {}
 
-    def column(records: TraceRecords) -> Numbers:
+    def column(records: Records) -> Numbers:
         table = np.asarray([numbers.setdefault(part(head), len(numbers)) for head in records.heads], dtype=np.int64)
         of_records: Numbers = table[np.asarray(records.head)] if records.heads else table
         return of_records
@@ -140,15 +138,13 @@ def _number_heads(
     return column(first), column(second)
 
 
-def keep_shared(first: TraceRecords, second: TraceRecords) -> tuple[TraceRecords, TraceRecords]:
+def keep_shared(first: Records, second: Records) -> tuple[Records, Records]:
     """Both traces without records whose kind and name do not occur in the other: features of one environment."""
     names = [{head[:2] for head in records.heads} for records in (first, second)]
     return first.of_names(names[1]), second.of_names(names[0])
 
 
-def without_idle(
-    first: Sequence[ProcessTrace], second: Sequence[ProcessTrace]
-) -> tuple[tuple[ProcessTrace, ...], tuple[ProcessTrace, ...]]:
+def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple[Trace, ...], tuple[Trace, ...]]:
     """The traces without records of generators that are idle in both runs, and differ in state.
 
     If a script seeds one library only, the generators of others start in a different state in each run. A generator
@@ -156,7 +152,7 @@ def without_idle(
     """
     states = [{trace.rank: _states(trace.records) for trace in run} for run in (first, second)]
 
-    def kept(trace: ProcessTrace) -> ProcessTrace:
+    def kept(trace: Trace) -> Trace:
         mine, theirs = (of_run.get(trace.rank, {}) for of_run in states)
         idle = {
             name
@@ -171,7 +167,7 @@ def without_idle(
     return tuple(map(kept, first)), tuple(map(kept, second))
 
 
-def _states(records: TraceRecords) -> dict[str, list[int]]:
+def _states(records: Records) -> dict[str, list[int]]:
     """Checksums of the states of each generator, in order."""
     numbers = {number: head[1] for number, head in enumerate(records.heads) if head[0] == STATE}
     states: dict[str, list[int]] = {}
@@ -182,7 +178,7 @@ def _states(records: TraceRecords) -> dict[str, list[int]]:
 
 
 def compare_traces(
-    first: Sequence[ProcessTrace], second: Sequence[ProcessTrace], rung: Rung, *, tolerance_ulps: int = 0
+    first: Sequence[Trace], second: Sequence[Trace], rung: Rung, *, tolerance_ulps: int = 0
 ) -> RungFindings:
     """Compare the processes of two runs by rank, in any order of the traces.
 
@@ -228,7 +224,7 @@ def compare_traces(
     )
 
 
-def _order(difference: Difference, records: TraceRecords, at: FirstDifference) -> tuple[int, ...]:
+def _order(difference: Difference, records: Records, at: FirstDifference) -> tuple[int, ...]:
     """Sort key for the first differences of several ranks."""
     index = at.second if at.only_in == 2 else at.first
     begin = index
@@ -248,8 +244,8 @@ def _missing(rung: Rung, rank: int, *, is_first: bool) -> Difference:
 
 def _difference(
     rung: Rung,
-    traces: tuple[ProcessTrace, ProcessTrace],
-    pair: tuple[TraceRecords, TraceRecords],
+    traces: tuple[Trace, Trace],
+    pair: tuple[Records, Records],
     at: FirstDifference,
     rows: tuple[Rows, Rows],
 ) -> Difference:
@@ -294,7 +290,7 @@ def _values(record: TraceRecord, other: TraceRecord) -> tuple[float, float] | No
     return None
 
 
-def _end_of(trace: ProcessTrace) -> str:
+def _end_of(trace: Trace) -> str:
     ending = "its process ended" if trace.is_whole else "its process was terminated"
     return f"{ending} after {trace.n_steps} update{'s' * (trace.n_steps != 1)}"
 
@@ -307,7 +303,7 @@ def _describe_record(record: TraceRecord) -> str:
 # The phase of a step that a record belongs to: data, forward or backward pass, or update.
 
 
-def phase_of(records: TraceRecords, index: int) -> Phase:
+def phase_of(records: Records, index: int) -> Phase:
     """The phase of a record, from its kind; for operations, from the neighbouring records in its step.
 
     Operations after the gradients of their step belong to the update. Operations of a backward pass are marked in the
@@ -329,9 +325,7 @@ def phase_of(records: TraceRecords, index: int) -> Phase:
     return "forward"
 
 
-def phase_in_both(
-    pair: tuple[TraceRecords, TraceRecords], places: tuple[int, int], row: int, rows: tuple[Rows, Rows]
-) -> Phase:
+def phase_in_both(pair: tuple[Records, Records], places: tuple[int, int], row: int, rows: tuple[Rows, Rows]) -> Phase:
     """The phase of a record that differs, or that only one run has.
 
     Operations before the batches of their step create data, weights or random numbers, possibly for later steps: their
@@ -357,7 +351,7 @@ def phase_in_both(
     return phase_of(records, index)
 
 
-def _outcome(pair: tuple[TraceRecords, TraceRecords]) -> tuple[TraceRecord, TraceRecord] | None:
+def _outcome(pair: tuple[Records, Records]) -> tuple[TraceRecord, TraceRecord] | None:
     """The first record that is not an operation and differs between the runs."""
     names = {head[:2] for records in pair for head in records.heads if head[0] != "operation"}
     first, second = (records.of_names(names) for records in pair)
@@ -365,7 +359,7 @@ def _outcome(pair: tuple[TraceRecords, TraceRecords]) -> tuple[TraceRecord, Trac
     return None if at is None or at.only_in is not None else (first[at.first], second[at.second])
 
 
-def _kind_near(records: TraceRecords, index: int, places: range) -> str:
+def _kind_near(records: Records, index: int, places: range) -> str:
     """Kind of the nearest record in the same step that is not an operation."""
     step = records.steps[index]
     for place in places:
@@ -377,7 +371,7 @@ def _kind_near(records: TraceRecords, index: int, places: range) -> str:
     return ""
 
 
-def rows_of(traces: Sequence[ProcessTrace]) -> Rows:
+def rows_of(traces: Sequence[Trace]) -> Rows:
     """Rows of all batches in the traces of a run."""
     row_counts: dict[str, Counter[int]] = {}
     for trace in traces:

@@ -8,28 +8,19 @@ from functools import cached_property
 
 from deviate.base.notebooks import place_text
 from deviate.base.redaction import redact_words
-from deviate.diverge.calls import SourceCalls
+from deviate.diverge.calls import Calls
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import COMPUTED, RUNGS, Cause, Difference, DivergenceFindings, Rung, RungFindings, Ulps
 from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines
-from deviate.diverge.levels import (
-    LEVEL_OF,
-    LEVELS,
-    MOST_AGAIN,
-    MOST_EQUAL,
-    Level,
-    UpdateWindow,
-    next_window,
-    window_around,
-)
+from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
 from deviate.diverge.outcomes import compare_ends
 from deviate.diverge.printed import VOLATILE
-from deviate.diverge.proof import BY_ROUNDING, DivergenceProof, Prover
+from deviate.diverge.proof import BY_ROUNDING, Proof, Prover
 from deviate.diverge.proved import Namer
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, is_cut, run_pair
-from deviate.diverge.source import SnapshotTexts
-from deviate.diverge.suspects import PairEvidence, find_causes, find_suspects
-from deviate.diverge.traces import ProcessTrace, kept_array
+from deviate.diverge.source import Texts
+from deviate.diverge.suspects import Evidence, find_causes, find_suspects
+from deviate.diverge.traces import Trace, kept_array
 from deviate.diverge.ulps import ulps
 from deviate.model.records import Experiment, Run
 from deviate.records.experiments import read
@@ -111,7 +102,7 @@ class Search:
     """
 
     findings: DivergenceFindings
-    proof: DivergenceProof | None = None
+    proof: Proof | None = None
     is_interrupted = False
     why = ""
 
@@ -157,7 +148,7 @@ class Search:
     def _run_pairs(self, level: Level) -> RungFindings:
         """Run pairs until one has its first difference inside the window, the time limit ends them, or all are run."""
         last, above = LEVEL_OF[self.levels[-1].rung], self.levels[-1].difference
-        window = window_around(above.step, self.pair.n_steps, last.before) if above else UpdateWindow(0, MOST_EQUAL)
+        window = window_around(above.step, self.pair.n_steps, last.before) if above else Window(0, MOST_EQUAL)
         findings, why = RungFindings(level.rung), NOISE
         self.say(announce(level))
         for n_tries in range(1, MOST_AGAIN + 1):
@@ -219,7 +210,7 @@ class Search:
             return
         self.say("Size: one more pair records the numbers of the first difference")
         self.why = NOT_SIZED
-        level, window = LEVEL_OF[difference.rung].number, UpdateWindow(deepest.first, deepest.until)
+        level, window = LEVEL_OF[difference.rung].number, Window(deepest.first, deepest.until)
         kept = "|".join(map(str, _head(difference)))
         pair = run_pair(self.request, ".size", self.execute, level, window, kept_record=kept)
         current = compare_traces(*pair.traces, difference.rung, tolerance_ulps=self.request.tolerance).difference
@@ -274,11 +265,11 @@ class Search:
         """The pair that shows the first difference, or else the one that ran to the end."""
         return self.pair if self.deepest is None else self.pairs.get(self.deepest.rung, self.pair)
 
-    def _evidence(self) -> PairEvidence:
+    def _evidence(self) -> Evidence:
         """Evidence besides the difference, from the pair that shows it and the pair that ran to the end."""
         request = self.request
         pair = self._deepest_pair
-        return PairEvidence(
+        return Evidence(
             (pair.runs[0], pair.runs[1]),
             request.labels,
             request.variant,
@@ -293,9 +284,9 @@ class Search:
         )
 
     @cached_property
-    def _calls(self) -> SourceCalls:
+    def _calls(self) -> Calls:
         """The calls of the source as it ran."""
-        return SourceCalls(SnapshotTexts(snapshot_folder(self.pair.runs[0].folder.parent.parent.parent)))
+        return Calls(Texts(snapshot_folder(self.pair.runs[0].folder.parent.parent.parent)))
 
     def prove(self, budget: int) -> None:
         """Repeat run 1 with what run 0 had by chance, and find the fewest sources that make both equal."""
@@ -429,7 +420,7 @@ def _facts(experiment: Experiment, pair: Pair) -> Iterator[tuple[str, str]]:
         yield "device", device
 
 
-def _device(traces: Sequence[ProcessTrace]) -> str:
+def _device(traces: Sequence[Trace]) -> str:
     """Device of a PyTorch run, from its generators: accelerators have some once they are initialised."""
     heads = {head for trace in traces for head in trace.records.heads}
     states = {name for kind, name, *_ in heads if kind == "state" and name.startswith("torch")}

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from deviate.diverge.findings import Difference, InputDifference
-from deviate.diverge.traces import InputEvent, ProcessTrace
+from deviate.diverge.traces import InputEvent, Trace
 
 Key = tuple[str, str, int]
 """Source, file and line."""
 
 
 def compare_inputs(
-    first: Sequence[ProcessTrace], second: Sequence[ProcessTrace], difference: Difference | None
+    first: Sequence[Trace], second: Sequence[Trace], difference: Difference | None
 ) -> tuple[InputDifference, ...]:
     """The first differing input of each source and place, in the order in which they entered, rank by rank.
 
@@ -43,7 +43,7 @@ def compare_inputs(
 
 
 def _places(
-    first: Sequence[ProcessTrace], second: Sequence[ProcessTrace]
+    first: Sequence[Trace], second: Sequence[Trace]
 ) -> Iterator[tuple[int, Key, Sequence[InputEvent], Sequence[InputEvent]]]:
     """The inputs of both runs at each place, in each process that both have."""
     theirs = {trace.rank: trace.inputs for trace in second}
@@ -90,7 +90,7 @@ def _is_before(event: InputEvent, difference: Difference) -> bool:
     return event.step < difference.step or event.n_before <= difference.n_equal
 
 
-def equal_inputs(first: Sequence[ProcessTrace], second: Sequence[ProcessTrace]) -> frozenset[Key]:
+def equal_inputs(first: Sequence[Trace], second: Sequence[Trace]) -> frozenset[Key]:
     """Source, file and line of the inputs that are equal in both runs, in every process that has them."""
     equal: set[Key] = set()
     different: set[Key] = set()
@@ -101,7 +101,7 @@ def equal_inputs(first: Sequence[ProcessTrace], second: Sequence[ProcessTrace]) 
     return frozenset(equal - different)
 
 
-def idle_lines(traces: Iterator[ProcessTrace]) -> frozenset[tuple[str, int]]:
+def idle_lines(traces: Iterator[Trace]) -> frozenset[tuple[str, int]]:
     """Lines that a trace watched, and that no process executed."""
     watched: set[tuple[str, int]] = set()
     ran: set[tuple[str, int]] = set()

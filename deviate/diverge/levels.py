@@ -78,7 +78,7 @@ LEVEL_OF: dict[Rung, Level] = {level.rung: level for level in LEVELS}
 
 
 @dataclass(frozen=True, slots=True)
-class UpdateWindow:
+class Window:
     """Updates from `first` up to and without `until`; None to continue to the end."""
 
     first: int = 0
@@ -88,7 +88,7 @@ class UpdateWindow:
         return self.first <= step and (self.until is None or step < self.until)
 
 
-def window_around(step: int | None, n_steps: int = 0, before: int = AROUND) -> UpdateWindow:
+def window_around(step: int | None, n_steps: int = 0, before: int = AROUND) -> Window:
     """The window around the update of a difference; None if the update is unknown.
 
     Args:
@@ -96,30 +96,30 @@ def window_around(step: int | None, n_steps: int = 0, before: int = AROUND) -> U
         before: updates before it to trace as well.
     """
     if step is None:
-        return UpdateWindow(max(n_steps - LONGEST, 0))
+        return Window(max(n_steps - LONGEST, 0))
     if step <= NEAR:
-        return UpdateWindow(0, 2 * step + AFTER)
-    return UpdateWindow(max(0, step - before), step + AROUND)
+        return Window(0, 2 * step + AFTER)
+    return Window(max(0, step - before), step + AROUND)
 
 
-def next_window(window: UpdateWindow, difference: Difference | None) -> UpdateWindow | None:
+def next_window(window: Window, difference: Difference | None) -> Window | None:
     """The next window in which to trace a pair; None if the window contains the difference of its pair.
 
     Args:
         difference: the first difference of the pair that was traced there; None if the pair is equal.
     """
     if difference is None:  # the next pair may diverge later
-        return UpdateWindow(window.first, window.until and 2 * window.until - window.first)
+        return Window(window.first, window.until and 2 * window.until - window.first)
     if difference.step is None:
         return None
     if difference.step not in window:
         return _join(window, window_around(difference.step))
     if difference.step == window.first > 0 and difference.kind in CARRIED:
         width = LONGEST if window.until is None else window.until - window.first
-        return UpdateWindow(max(0, window.first - WIDER * width), window.until)
+        return Window(max(0, window.first - WIDER * width), window.until)
     return None
 
 
-def _join(one: UpdateWindow, other: UpdateWindow) -> UpdateWindow:
+def _join(one: Window, other: Window) -> Window:
     until = None if one.until is None or other.until is None else max(one.until, other.until)
-    return UpdateWindow(min(one.first, other.first), until)
+    return Window(min(one.first, other.first), until)

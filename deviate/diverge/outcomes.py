@@ -7,11 +7,11 @@ from typing import Literal
 
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, DivergenceFindings, Growth, RungFindings, Unit
-from deviate.diverge.levels import UpdateWindow
+from deviate.diverge.levels import Window
 from deviate.diverge.moments import Moments
 from deviate.diverge.printed import compare_printed
 from deviate.diverge.requests import Pair, is_cut
-from deviate.diverge.traces import ProcessTrace
+from deviate.diverge.traces import Trace
 from deviate.diverge.ulps import are_within, value_ulps
 from deviate.model.records import Run, Series
 
@@ -46,7 +46,11 @@ def compare_ends(
         is_missing = bool(pair.failed) and metric.phase == "program"
         metric = None if is_missing else dataclasses.replace(metric, step=update_of(metric, pair))
     weights = weights_agreement(pair.runs) if not pair.failed and not is_second_ended else "not reached"
-    n_values = sum(_n_compared(mine.series[name], theirs.series[name], n_steps) for name in in_both)
+    n_values = sum(
+        None not in values
+        for name in in_both
+        for _, *values in _side_by_side(mine.series[name], theirs.series[name], n_steps)
+    )
     first, n_printed = _earlier(loss, metric), 0
     if not tolerance and first is None:
         if not pair.failed:
@@ -100,20 +104,20 @@ def update_of(difference: Difference, pair: Pair) -> int | None:
     return max(steps, default=None)
 
 
-def window_beyond(difference: Difference | None, pair: Pair, n_beyond: int) -> UpdateWindow:
+def window_beyond(difference: Difference | None, pair: Pair, n_beyond: int) -> Window:
     """The updates in which further runs show whether they are equal up to a difference of a pair and beyond it.
 
     Args:
         n_beyond: updates beyond it, or steps of the main loop where a metric differs.
     """
     if difference is None or difference.step is None or not pair.traces[0]:
-        return UpdateWindow()
+        return Window()
     records, last = pair.traces[0][0].records, difference.step + n_beyond
     if difference.kind != "metric" or not len(records):
-        return UpdateWindow(0, last + 1)
+        return Window(0, last + 1)
     main_step = (difference.main_step or 0) + n_beyond
     later = (step for step, main in zip(records.steps, records.main_steps, strict=True) if main > main_step)
-    return UpdateWindow(0, min(later, default=None))
+    return Window(0, min(later, default=None))
 
 
 def _main_steps(pair: Pair, names: Sequence[str]) -> int:
@@ -189,12 +193,6 @@ def _side_by_side(
         yield None if place[0] else place[1], one.get(place), other.get(place)
 
 
-def _n_compared(mine: Series, theirs: Series, n_steps: int | None) -> int:
-    if n_steps is None:
-        return min(len(mine.values), len(theirs.values))
-    return sum(1 for _ in _side_by_side(mine, theirs, n_steps))
-
-
 def _by_place(series: Series | None) -> dict[tuple[bool, int, int], float]:
     if series is None:
         return {}
@@ -202,7 +200,7 @@ def _by_place(series: Series | None) -> dict[tuple[bool, int, int], float]:
     return dict(zip(places, series.values, strict=True))
 
 
-def growth_of_losses(first: ProcessTrace, second: ProcessTrace) -> tuple[Growth, ...]:
+def growth_of_losses(first: Trace, second: Trace) -> tuple[Growth, ...]:
     """Each loss of both traces by update; of several with one name in a step, the last one is used."""
     mine, theirs = _losses(first), _losses(second)
     return tuple(_growth(name, "update", mine[name], theirs[name]) for name in mine if name in theirs)
@@ -217,7 +215,7 @@ def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Gr
     )
 
 
-def _losses(trace: ProcessTrace) -> dict[str, dict[int, float]]:
+def _losses(trace: Trace) -> dict[str, dict[int, float]]:
     records = trace.records
     distances: dict[str, dict[int, float]] = {}
     values = [more.get("value") for more in records.mores]

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from deviate.diverge.calls import SourceCalls
+from deviate.diverge.calls import Calls
 from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance, is_drawn
 from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import COMPUTED, Confirmation, Difference, DivergenceFindings, InputDifference, Phase
@@ -45,7 +45,7 @@ FEWEST_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class DivergenceProof:
+class Proof:
     """What was proved.
 
     Attributes:
@@ -74,11 +74,11 @@ class Prover:
         phase: that of the first difference on the most detailed level so far.
         budget: the most runs that may be made.
         known: whether runs with the same of these sources are equal.
-        is_cut, is_suspected: as in `DivergenceProof`.
+        is_cut, is_suspected: as in `Proof`.
     """
 
     request: DivergeRequest
-    calls: SourceCalls
+    calls: Calls
     pair: Pair
     first: Difference | None
     phase: Phase
@@ -93,7 +93,7 @@ class Prover:
     is_cut: bool = False
     is_suspected: bool = False
 
-    def prove(self, inputs: Sequence[InputDifference], hazards: Sequence[Hazard]) -> DivergenceProof:
+    def prove(self, inputs: Sequence[InputDifference], hazards: Sequence[Hazard]) -> Proof:
         """Find the smallest set of sources that makes the runs equal.
 
         Args:
@@ -124,7 +124,7 @@ class Prover:
                 break
         in_vain = bool(given) and not found and frozenset(given) in self.known
         is_suspected = bool(found) and self.is_suspected
-        return DivergenceProof(tuple(found), tuple(self.tests), tuple(self.chance), in_vain, self.is_cut, is_suspected)
+        return Proof(tuple(found), tuple(self.tests), tuple(self.chance), in_vain, self.is_cut, is_suspected)
 
     def _given(self, suspects: Sequence[str], named: set[str]) -> list[str]:
         """Sources that can be given, the likeliest first."""

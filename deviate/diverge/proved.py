@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from deviate.base.notebooks import place_text
-from deviate.diverge.calls import SourceCalls, last_name, system_cure
+from deviate.diverge.calls import Calls, last_name, system_cure
 from deviate.diverge.chance import SHARED
 from deviate.diverge.findings import Cause, Certainty, CodeLine
-from deviate.diverge.proof import KERNELS, THREADS, DivergenceProof
+from deviate.diverge.proof import KERNELS, THREADS, Proof
 from deviate.diverge.suspects import Suspect, cause_of
 from deviate.replay.variants import HASH
 from deviate.sources.catalogue import SOURCES
@@ -37,10 +37,10 @@ class Namer:
         calls: of the source as it ran. suspects: of the same two runs, the likeliest first.
     """
 
-    calls: SourceCalls
+    calls: Calls
     suspects: Sequence[Suspect]
 
-    def name(self, proof: DivergenceProof) -> Iterator[Cause]:
+    def name(self, proof: Proof) -> Iterator[Cause]:
         """A cause for each source of the proof."""
         certainty: Certainty = "suspected" if proof.is_suspected else "proved"
         n_more = len(proof.sources) - 1
@@ -84,7 +84,7 @@ class Namer:
         why = f"{_quoted(place)}: {suspect.why}"
         return replace(suspect, why=why, places=(place,), code=ast.unparse(made))
 
-    def _shared(self, library: str, proof: DivergenceProof) -> Cause:
+    def _shared(self, library: str, proof: Proof) -> Cause:
         """A generator that all code of a library shares, and that nothing has seeded when the first number is drawn."""
         firsts = [draw for chance in proof.chance for draw in chance.first_draws if draw[0] == library]
         without = dict.fromkeys(one for chance in proof.chance for one in chance.without_seed)

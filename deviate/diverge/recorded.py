@@ -4,15 +4,15 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from deviate.diverge.calls import SourceCalls
+from deviate.diverge.calls import Calls
 from deviate.diverge.compare import compare_traces, without_idle
 from deviate.diverge.engine import findings_of, notes_of, quality
 from deviate.diverge.findings import RUNGS, DivergenceFindings
 from deviate.diverge.outcomes import compare_ends
 from deviate.diverge.requests import Pair
-from deviate.diverge.source import SnapshotTexts
-from deviate.diverge.suspects import PairEvidence, find_causes
-from deviate.diverge.traces import ProcessTrace, read_traces
+from deviate.diverge.source import Texts
+from deviate.diverge.suspects import Evidence, find_causes
+from deviate.diverge.traces import Trace, read_traces
 from deviate.errors import InputError
 from deviate.model.plan import Variant
 from deviate.model.records import Experiment, Run
@@ -72,20 +72,18 @@ def compare_recorded(
     if findings.first is not None:
         both = Variant(mine.variant, "", mine.varied, mine.held, tuple(one.controls.items()))
         is_one = (mine.variant, mine.varied, mine.held) == (theirs.variant, theirs.varied, theirs.held)
-        evidence = PairEvidence(
+        evidence = Evidence(
             (one, other),
             findings.runs,
             both if is_one else None,
             n_ranks=findings.ranks,
-            calls=SourceCalls(SnapshotTexts(snapshot_folder(one.folder.parent.parent.parent))),
+            calls=Calls(Texts(snapshot_folder(one.folder.parent.parent.parent))),
         )
         findings = dataclasses.replace(findings, causes=find_causes(findings.first, evidence))
     return findings, (one, other)
 
 
-def comparable(
-    first: Sequence[ProcessTrace], second: Sequence[ProcessTrace]
-) -> tuple[Sequence[ProcessTrace], Sequence[ProcessTrace]]:
+def comparable(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[Sequence[Trace], Sequence[Trace]]:
     """The traces of two runs; empty if one has none or they were traced differently."""
     ways = {(trace.level, trace.first, trace.until) for trace in (*first, *second)}
     return (first, second) if first and second and len(ways) == 1 else ((), ())

@@ -9,8 +9,8 @@ from pathlib import Path
 from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import Difference
 from deviate.diverge.holds import Levels
-from deviate.diverge.levels import UpdateWindow
-from deviate.diverge.traces import ProcessTrace, read_traces
+from deviate.diverge.levels import Window
+from deviate.diverge.traces import Trace, read_traces
 from deviate.errors import InputError
 from deviate.model.plan import Snapshot, Variant
 from deviate.model.records import Run
@@ -26,7 +26,7 @@ LONGEST_STEM = 60
 ENDED = frozenset({"completed", "diverged"})
 """Statuses of runs whose training reached its end."""
 
-WHOLE = UpdateWindow()
+WHOLE = Window()
 
 Pairs = tuple[tuple[str, str], ...]
 Execute = Callable[[Sequence[PreparedExperiment]], object]
@@ -91,7 +91,7 @@ class Pair:
 
     names: tuple[str, ...]
     runs: tuple[Run, Run]
-    traces: tuple[tuple[ProcessTrace, ...], tuple[ProcessTrace, ...]]
+    traces: tuple[tuple[Trace, ...], tuple[Trace, ...]]
     snapshots: tuple[Snapshot, ...] = ()
 
     @property
@@ -193,7 +193,7 @@ def run_pair(
     suffix: str,
     execute: Execute,
     level: int,
-    window: UpdateWindow = WHOLE,
+    window: Window = WHOLE,
     *,
     kept_record: str = "",
     variant: Variant | None = None,

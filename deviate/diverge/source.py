@@ -14,7 +14,7 @@ AROUND = 4
 LONGEST_LINE = 400
 
 
-class SnapshotTexts:
+class Texts:
     """Lines of the user's files in the snapshot, before instrumentation; secrets are redacted."""
 
     def __init__(self, snapshot: Path) -> None:
@@ -49,11 +49,11 @@ def attach_source_context(findings: DivergenceFindings, attempt: Path) -> Diverg
     Args:
         attempt: of one of the runs; files are read as they were frozen for its experiment.
     """
-    filled: DivergenceFindings = _fill_places(findings, SnapshotTexts(snapshot_folder(attempt.parent.parent.parent)))
+    filled: DivergenceFindings = _fill_places(findings, Texts(snapshot_folder(attempt.parent.parent.parent)))
     return filled
 
 
-def _fill_places(value: Any, texts: SnapshotTexts) -> Any:
+def _fill_places(value: Any, texts: Texts) -> Any:
     """A value with every place in it filled."""
     match value:
         case CodeLine():

@@ -10,16 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deviate.base.notebooks import place_text
-from deviate.diverge.calls import SourceCalls, last_name
-from deviate.diverge.findings import (
-    COMPUTED,
-    MADE,
-    Cause,
-    CodeLine,
-    Difference,
-    InputDifference,
-    Phase,
-)
+from deviate.diverge.calls import Calls, last_name
+from deviate.diverge.findings import COMPUTED, MADE, Cause, CodeLine, Difference, InputDifference, Phase
 from deviate.diverge.holds import HOLDS
 from deviate.model.analysis import Hazard
 from deviate.model.plan import Variant
@@ -64,7 +56,7 @@ KERNELS_OF = {"torch": "torch-kernels", "tensorflow": "tensorflow-kernels", "jax
 
 
 @dataclass(frozen=True, slots=True)
-class PairEvidence:
+class Evidence:
     """Evidence about two runs besides their first difference.
 
     Attributes:
@@ -90,7 +82,7 @@ class PairEvidence:
     devices: tuple[str, str] = ("", "")
     n_ranks: int = 1
     is_chance_equal: bool = False
-    calls: SourceCalls | None = None
+    calls: Calls | None = None
 
     def fact(self, name: str) -> tuple[str, str]:
         """The value of a fact in both runs; empty if one did not report it."""
@@ -164,7 +156,7 @@ def cause_of(source: Source, why: str, places: tuple[CodeLine, ...], code: str =
     )
 
 
-def find_causes(difference: Difference, evidence: PairEvidence) -> tuple[Cause, ...]:
+def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]:
     """Causes to suspect, the likeliest first; what the source can do counts where nothing else was seen.
 
     Args:
@@ -175,7 +167,7 @@ def find_causes(difference: Difference, evidence: PairEvidence) -> tuple[Cause, 
     return tuple(suspect.cause() for suspect in (seen or [one for one in suspects if one.rank == PRESENT])[:MOST])
 
 
-def find_suspects(difference: Difference, evidence: PairEvidence) -> list[Suspect]:
+def find_suspects(difference: Difference, evidence: Evidence) -> list[Suspect]:
     """All sources of which there is any evidence, the likeliest first, each once with all its places."""
     phase = _phase(difference)
     is_bare = difference.rung == "metrics" or difference.phase == "metric"
@@ -202,7 +194,7 @@ def _phase(difference: Difference) -> Phase:
     return "data" if re.fullmatch(ENTRY, name) else "random" if re.fullmatch(DRAW, name) else "backward"
 
 
-def _by_design(difference: Difference, evidence: PairEvidence) -> Iterator[Suspect]:
+def _by_design(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
     one, other = (run.seeds for run in evidence.runs)
     streams = [name for name in {**one, **other} if one.get(name) != other.get(name)]
     stream = difference.name.partition("/")[2] if difference.kind == "state" else ""
@@ -211,7 +203,7 @@ def _by_design(difference: Difference, evidence: PairEvidence) -> Iterator[Suspe
         yield Suspect(SOURCES["given-seeds"], GIVEN, why)
 
 
-CONDITIONS: Mapping[str, Callable[[Difference, PairEvidence], bool]] = {
+CONDITIONS: Mapping[str, Callable[[Difference, Evidence], bool]] = {
     "autotuning": lambda _, evidence: "on" in evidence.fact("torch cuDNN benchmark"),
     "boosting-threads": lambda difference, evidence: (
         difference.kind != "operation" and ("Hist" in difference.name or any(evidence.fact("lightgbm")))
@@ -225,7 +217,7 @@ CONDITIONS: Mapping[str, Callable[[Difference, PairEvidence], bool]] = {
 """What else has to be so where an operation points to a source."""
 
 
-def _by_operation(difference: Difference, evidence: PairEvidence) -> Iterator[Suspect]:
+def _by_operation(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
     """Sources to which the record points that differs although all before it are equal."""
     if "uninitialised" in str(difference.more.get("reads", "")):
         why = f"{difference.name} read memory before anything was written there"
@@ -250,7 +242,7 @@ def _at(difference: Difference, suspect: Suspect) -> Suspect:
     return suspect if difference.place is None else replace(suspect, places=(difference.place,))
 
 
-def _by_seeds(difference: Difference, evidence: PairEvidence) -> Iterator[Suspect]:
+def _by_seeds(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
     """Calls that got other seeds in the two runs, or a seed of the system."""
     known = {(item.place.file, item.place.line) for item in evidence.inputs if item.is_upstream}
     for one, other in seed_pairs(evidence.runs):
@@ -280,7 +272,7 @@ def _library(name: str) -> str:
     return {"python": "random", "tf": "tensorflow", "keras": "tensorflow"}.get(first, first)
 
 
-def _seeding(name: str, rank: int, why: str, place: CodeLine, evidence: PairEvidence) -> Suspect:
+def _seeding(name: str, rank: int, why: str, place: CodeLine, evidence: Evidence) -> Suspect:
     call = next(evidence.calls.at(place.file, place.line, *SEED_TAKERS), None) if evidence.calls else None
     return Suspect(SOURCES[name], rank, why, (place,), "" if call is None else ast.unparse(call))
 
@@ -300,7 +292,7 @@ def seed_pairs(runs: tuple[Run, Run]) -> Iterator[tuple[SeedEvent, SeedEvent]]:
             yield from [pair for pair in zip(mine, theirs, strict=False) if pair[0].value != pair[1].value][:1]
 
 
-def _by_inputs(_: Difference, evidence: PairEvidence) -> Iterator[Suspect]:
+def _by_inputs(_: Difference, evidence: Evidence) -> Iterator[Suspect]:
     """What entered with another value before the first difference."""
     items = [item for item in evidence.inputs if item.is_upstream]
     lines = {(hazard.file, hazard.line) for hazard in evidence.hazards}
@@ -335,7 +327,7 @@ def observed_by(name: str) -> Source:
     return next(source for source in SOURCES.values() if source.observed[:1] == (name,))
 
 
-def _observer(item: InputDifference, evidence: PairEvidence) -> tuple[Source, list[Hazard]]:
+def _observer(item: InputDifference, evidence: Evidence) -> tuple[Source, list[Hazard]]:
     """The source that an input belongs to, with its places on that line: a seed goes before the clock that makes it."""
     name = "file-state" if has_other_names(item) else item.source
     name = "address" if name in {"set-order", "hash"} and evidence.is_held(HASH) else name
@@ -373,7 +365,7 @@ def describe_input(item: InputDifference, labels: tuple[str, str]) -> str:
     return f"{subject} {first or 'nothing'} in {labels[0]} and {second or 'nothing'} in {labels[1]}"
 
 
-def _by_facts(difference: Difference, evidence: PairEvidence) -> Iterator[Suspect]:
+def _by_facts(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
     """Devices, libraries and settings that differ, where numbers were computed and not drawn or read."""
     if difference.phase not in ("initial", *COMPUTED) or difference.only_in is not None:
         return
@@ -397,7 +389,7 @@ def _value(value: str | None) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _by_words(_: Difference, evidence: PairEvidence) -> Iterator[Suspect]:
+def _by_words(_: Difference, evidence: Evidence) -> Iterator[Suspect]:
     """What a run itself reported: draws beyond control, operations without a deterministic version, old checkpoints."""
     for run in evidence.runs:
         for phrase in run.uncontrolled:
@@ -409,7 +401,7 @@ def _by_words(_: Difference, evidence: PairEvidence) -> Iterator[Suspect]:
             yield Suspect(SOURCES["leftover-file"], TOLD, warning)
 
 
-def _by_source(difference: Difference, evidence: PairEvidence) -> Iterator[Suspect]:
+def _by_source(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
     """Places of sources in the code that ran."""
     here = None if difference.place is None else (difference.place.file, difference.place.line)
     for hazard in evidence.hazards:

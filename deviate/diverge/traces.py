@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deviate.diverge.findings import CodeLine
-from deviate.diverge.source import SnapshotTexts
+from deviate.diverge.source import Texts
 from deviate.errors import RecordError
 from deviate.records.files import BAD, json_lines
 from deviate.records.layout import artifacts_folder, event_files, snapshot_folder
@@ -89,7 +89,7 @@ class InputEvent:
     n_folded: int = 0
 
 
-class TraceRecords:
+class Records:
     """Records in the order in which they were made.
 
     Attributes:
@@ -147,12 +147,12 @@ class TraceRecords:
         self.ordinals.append(ordinal)
         self.more.append(more)
 
-    def of_names(self, names: Container[tuple[str, str]]) -> "TraceRecords":
+    def of_names(self, names: Container[tuple[str, str]]) -> "Records":
         """Records whose kind and name are among `names`; ordinals stay valid, as a name is selected entirely."""
         is_chosen = [head[:2] in names for head in self.heads]
         if all(is_chosen):
             return self
-        selection = TraceRecords()
+        selection = Records()
         selection.heads, selection.mores = self.heads, self.mores
         chosen = [is_chosen[head] for head in self.head]
         for name in ("head", "more", "digests", "steps", "main_steps", "ordinals"):
@@ -183,7 +183,7 @@ class TraceRecords:
 
 
 @dataclass(slots=True)
-class ProcessTrace:
+class Trace:
     """The trace of one process.
 
     Attributes:
@@ -205,7 +205,7 @@ class ProcessTrace:
     level: int
     first: int
     until: int | None
-    records: TraceRecords
+    records: Records
     n_steps: int
     seconds: list[float] = field(default_factory=list)
     is_whole: bool = True
@@ -217,7 +217,7 @@ class ProcessTrace:
     ran: set[tuple[str, int]] = field(default_factory=set)
 
 
-def read_file(path: Path, texts: SnapshotTexts) -> list[ProcessTrace]:
+def read_file(path: Path, texts: Texts) -> list[Trace]:
     """The traces of a file; a process that replaced itself by another program continues in the same file.
 
     A process that computed nothing has a trace if it executed watched lines.
@@ -246,11 +246,11 @@ def _begins(event: Any) -> bool:
 class _Reader:
     """Fills the trace of one process, line by line."""
 
-    def __init__(self, path: Path, texts: SnapshotTexts) -> None:
+    def __init__(self, path: Path, texts: Texts) -> None:
         self.path = path
         self.texts = texts
-        self.records = TraceRecords()
-        self.trace = ProcessTrace(rank=0, level=1, first=0, until=None, records=self.records, n_steps=0, is_whole=False)
+        self.records = Records()
+        self.trace = Trace(rank=0, level=1, first=0, until=None, records=self.records, n_steps=0, is_whole=False)
         self.heads: dict[tuple[str, str, str, int], int] = {}
         self.places: dict[int, CodeLine] = {}
         self.counts: dict[tuple[str, str], int] = {}
@@ -340,7 +340,7 @@ class _Reader:
         trace.until = None if facts["until"] is None else int(facts["until"])
 
 
-def read_traces(attempt: Path) -> tuple[ProcessTrace, ...]:
+def read_traces(attempt: Path) -> tuple[Trace, ...]:
     """The traces of all processes of an attempt that computed something, by rank; if none did, of all with inputs.
 
     Processes that give themselves the same rank, as those without one do, are numbered in the order in which they
@@ -350,7 +350,7 @@ def read_traces(attempt: Path) -> tuple[ProcessTrace, ...]:
     Raises:
         RecordError: another version of deviate wrote them.
     """
-    texts = SnapshotTexts(snapshot_folder(attempt.parent.parent.parent))
+    texts = Texts(snapshot_folder(attempt.parent.parent.parent))
     starts = _starts(attempt)
     every = [
         trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
@@ -368,7 +368,7 @@ def read_traces(attempt: Path) -> tuple[ProcessTrace, ...]:
     return tuple(read)
 
 
-def _has_computed(trace: ProcessTrace) -> bool:
+def _has_computed(trace: Trace) -> bool:
     return bool(trace.records or trace.seconds)
 
 

@@ -15,7 +15,7 @@ from . import checkpoint_guard, imports, source, taps
 from .adapter_context import AdapterContext
 from .annotations import Any
 from .observers.capture import Capture
-from .observers.trace import Trace
+from .observers.trace import TraceWriter
 from .project import Editable, GuestProject
 from .recorder import UNSEEN, Recorder
 from .seeds import Seeding, wraps_like
@@ -47,7 +47,7 @@ def start() -> None:
     seeding = Seeding(streams, recorder, project)
     wanted = dict(spec.get("capture") or {})
     capture = Capture(wanted, folder, recorder)
-    trace = Trace(wanted, folder, recorder, project)
+    trace = TraceWriter(wanted, folder, recorder, project)
     if manifest.get("patterns"):
         from . import printed_text
 

@@ -11,7 +11,7 @@ from .annotations import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 from .observers.bits import Moment
 from .observers.capture import Capture
 from .observers.inputs import Inputs
-from .observers.trace import Trace
+from .observers.trace import TraceWriter
 from .project import GuestProject
 from .recorder import Recorder
 from .seeds import Seeding, wraps_like
@@ -53,7 +53,7 @@ class AdapterContext:
         guard: WriteGuard,
         controls: dict[str, str],
         capture: Capture,
-        trace: Trace,
+        trace: TraceWriter,
     ) -> None:
         self.recorder = recorder
         self.streams = streams

@@ -17,7 +17,7 @@ from .annotations import TYPE_CHECKING, Any, Array, Callable, Iterable, Mapping,
 from .observers.arrays import Arrays
 from .observers.bits import OneBit
 from .observers.hashing import INPUTS, LABELS, LOADER, Evaluations, weights_digest
-from .observers.steps import ObservedSteps, Records, named_parts
+from .observers.steps import ObservedSteps, StepRecords, named_parts
 from .observers.trace import STEPS
 from .pool_workers import is_pool_worker
 
@@ -266,7 +266,7 @@ class Observations:
         """Takes down training steps, where this run is traced."""
         if self._steps is None:
             trace = self.context.trace
-            records = Records(trace, self.arrays.numbers)
+            records = StepRecords(trace, self.arrays.numbers)
             self._steps = ObservedSteps(trace, self.context.streams, self.framework, records)
         return self._steps
 

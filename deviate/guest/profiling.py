@@ -20,7 +20,7 @@ MOST_UPDATES = 100
 Source: Zhuang et al. (2022) profile 100 steps."""
 
 
-class Window:
+class ProfiledWindow:
     """The profiling window of one framework in this process, opened once.
 
     Args:

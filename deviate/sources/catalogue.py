@@ -20,7 +20,7 @@ from deviate.sources.cures import Cure, cured_line
 if TYPE_CHECKING:
     import libcst as cst
 
-    from deviate.sources.survey import SourceSurvey
+    from deviate.sources.survey import Survey
 
 Group = Literal["seeds", "order", "kernels", "timing", "state", "evaluation"]
 GROUPS: dict[Group, str] = {
@@ -33,7 +33,7 @@ GROUPS: dict[Group, str] = {
 }
 Matches = Iterator["tuple[cst.CSTNode, str] | tuple[cst.CSTNode, str, str]"]
 """Places of a source, each with a clause on what happens there, and "gpu" if it happens on a GPU only."""
-Pattern = Callable[["SourceSurvey"], Matches]
+Pattern = Callable[["Survey"], Matches]
 Described = TypeVar("Described", bound=Callable[..., Any])
 PARTS = re.compile(r"^(Advice|Example|Instead|Source):", flags=re.MULTILINE)
 CHANCE = frozenset({"algo", "init", "shuffle", "augment", "dropout", "split", "other", "hash", "entropy"})
@@ -145,7 +145,7 @@ def joined(parts: Sequence[Pattern]) -> Pattern:
     return lambda survey: (match for part in parts for match in part(survey))
 
 
-def find_hazards(survey: "SourceSurvey") -> tuple[Hazard, ...]:
+def find_hazards(survey: "Survey") -> tuple[Hazard, ...]:
     """All places of sources in code, in its order.
 
     Each source is reported once per line, and not at all in lines with a comment `# deviate: ignore`.

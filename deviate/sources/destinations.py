@@ -8,7 +8,7 @@ import libcst as cst
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import constant_key, constant_text, keywords, last_name, positional
 from deviate.model.metric_vocabulary import word_set
-from deviate.sources.survey import SourceSurvey
+from deviate.sources.survey import Survey
 
 DEEPEST = 6
 REST = "…"
@@ -28,7 +28,7 @@ EXPANDING = word_set("expanduser expandvars")
 class Destinations:
     """Resolves expressions to paths and addresses."""
 
-    def __init__(self, survey: SourceSurvey) -> None:
+    def __init__(self, survey: Survey) -> None:
         self.survey = survey
 
     def outside(self, node: cst.BaseExpression | None, function: Function) -> str | None:

@@ -14,7 +14,7 @@ from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import has_constant, instead, with_arguments
 from deviate.sources.names import LISTING_FUNCTIONS, TORCH_LOADERS, draws_from
 from deviate.sources.seeds import SEED_TAKERS, SEEDERS
-from deviate.sources.survey import Called, SourceSurvey
+from deviate.sources.survey import Called, Survey
 
 CHANGING_SOURCES = CLOCKS | word_set(
     "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "
@@ -35,7 +35,7 @@ def _with_constant(node: ast.expr) -> str:
     observed=("seed", "clock", "process-id"),
     cure=_with_constant,
 )
-def changing_seed(survey: SourceSurvey) -> Matches:
+def changing_seed(survey: Survey) -> Matches:
     """A seed that is another number in each run.
 
     Computed from the clock, a process id, `hash()` or `id()`, it makes a script look seeded that is not. deviate
@@ -60,7 +60,7 @@ def changing_seed(survey: SourceSurvey) -> Matches:
         yield call.node, "seed() takes a seed from the operating system"
 
 
-def _calls_in_seeds(survey: SourceSurvey) -> Iterator[tuple[Called, cst.Call, Function]]:
+def _calls_in_seeds(survey: Survey) -> Iterator[tuple[Called, cst.Call, Function]]:
     """The calls from which seeds are computed, each with what it seeds and its function."""
     for seeding in survey.in_order(SEEDERS):
         for argument in seeding.node.args:
@@ -72,7 +72,7 @@ def _describe_seed(call: Called, subject: str) -> str:
     return f"{call.name.removeprefix('builtins.')}() {subject} and differs between runs"
 
 
-def _is_seed(node: cst.CSTNode, survey: SourceSurvey) -> bool:
+def _is_seed(node: cst.CSTNode, survey: Survey) -> bool:
     """Whether a number becomes, through arithmetic alone, the value of a seed."""
     for parent in survey.nodes.ancestors(node):
         match parent:
@@ -96,7 +96,7 @@ GLOBAL_SEEDERS = ("numpy.random.seed", "random.seed")
 
 
 @source("compiled-draws", group="seeds")
-def compiled_draws(survey: SourceSurvey) -> Matches:
+def compiled_draws(survey: Survey) -> Matches:
     """Random numbers drawn in functions compiled by Numba.
 
     Compiled code uses separate generators of Numba, seeded from the operating system in each process and thread.
@@ -133,7 +133,7 @@ def compiled_draws(survey: SourceSurvey) -> Matches:
 
 
 @source("drawn-seed", group="seeds", held="other", cure=instead("0"))
-def drawn_seed(survey: SourceSurvey) -> Matches:
+def drawn_seed(survey: Survey) -> Matches:
     """Seeds drawn from an unseeded generator.
 
     The seed differs between runs, and so does everything that depends on it. deviate draws it from the stream `other`:
@@ -186,7 +186,7 @@ NUMERIC_PARTS = word_set("int bytes fields time node")
         seed="{owner}.manual_seed(0)",
     ),
 )
-def entropy(survey: SourceSurvey) -> Matches:
+def entropy(survey: Survey) -> Matches:
     """Random numbers from the operating system.
 
     `os.urandom`, `secrets`, `random.SystemRandom`, `uuid.uuid4` and unseeded bit generators of NumPy return different
@@ -216,14 +216,14 @@ def entropy(survey: SourceSurvey) -> Matches:
 WRITERS = word_set("save savez savez_compressed to_csv to_parquet to_pickle write_text write_bytes copy move imwrite")
 
 
-def _names_file(call: Called, survey: SourceSurvey) -> bool:
+def _names_file(call: Called, survey: Survey) -> bool:
     """Whether an identifier is part of the name of a data file that is written."""
     text = next((node for node in survey.nodes.ancestors(call.node) if isinstance(node, cst.FormattedString)), None)
     around = (node for node in survey.nodes.ancestors(text) if isinstance(node, cst.Call)) if text is not None else ()
     return bool({last_name(node.func) for node in around} & WRITERS)
 
 
-def _is_number(call: Called, survey: SourceSurvey) -> bool:
+def _is_number(call: Called, survey: Survey) -> bool:
     """Whether an identifier is taken as a number, not as a name of a run or file."""
     parent = survey.nodes.parents.get(call.node)
     if isinstance(parent, cst.Attribute):
@@ -251,7 +251,7 @@ def _with_seed(node: ast.expr) -> str:
 
 
 @source("environment-seed", group="seeds", observed=("entropy",), held="other", cure=_with_seed)
-def environment_seed(survey: SourceSurvey) -> Matches:
+def environment_seed(survey: Survey) -> Matches:
     """Unseeded reinforcement-learning environments.
 
     An environment and each of its spaces have separate generators, seeded from the operating system unless the script
@@ -289,14 +289,14 @@ def _is_of_space(call: Called) -> bool:
     return "action_space" in dotted_name(call.node.func) or ".spaces." in call.name
 
 
-def _are_environments_seeded(survey: SourceSurvey) -> bool:
+def _are_environments_seeded(survey: Survey) -> bool:
     names = [name for name in survey.names if name.startswith(ENVIRONMENT_LIBRARIES)]
     methods = (call for name in ("reset", "seed", "set_seed") for call in survey.method_calls(name))
     seeding = [call for call in methods if call.name.startswith((".", *ENVIRONMENT_LIBRARIES))]
     return any(_gives_seed(call) for call in (*seeding, *survey.calls(names)))
 
 
-def _is_sample(call: Called, survey: SourceSurvey) -> bool:
+def _is_sample(call: Called, survey: Survey) -> bool:
     """Whether an action is sampled only once, for instance to inspect its shape."""
     is_kept = isinstance(survey.nodes.parents.get(call.node), cst.Assign)
     return is_kept and not survey.nodes.loops_around(call.node)
@@ -317,7 +317,7 @@ START_METHOD_SETTERS = word_set("torch.multiprocessing.set_start_method multipro
     held="augment",
     cure=instead("{callee}({owner}.randint(2**31))", DataLoader=with_arguments(num_workers=0)),
 )
-def loader_workers(survey: SourceSurvey) -> Matches:
+def loader_workers(survey: Survey) -> Matches:
     """Unseeded draws in data-loader workers.
 
     A worker process of a PyTorch `DataLoader` seeds the global generators of Python, NumPy (since PyTorch 1.9) and
@@ -366,7 +366,7 @@ def _has_workers(call: Called) -> bool:
     return n_workers is not None and not (isinstance(n_workers, cst.Integer) and n_workers.value == "0")
 
 
-def _own_generator_name(call: Called, survey: SourceSurvey) -> str | None:
+def _own_generator_name(call: Called, survey: Survey) -> str | None:
     """The attribute of a data set of the project that stores the generator from which its items are drawn."""
     data, resolver = call.argument(0, "dataset"), survey.resolver
     for data_class in resolver.classes(data, call.function) if data is not None else ():

@@ -7,7 +7,7 @@ from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import instead, with_arguments
 from deviate.sources.names import TORCH_LOADERS, draws_from
-from deviate.sources.survey import SourceSurvey, is_true
+from deviate.sources.survey import Survey, is_true
 
 EVALUATING = word_set("evaluate evaluation eval validate validation valid val test testing predict infer inference")
 """Words in the names of functions and variables of an evaluation."""
@@ -24,7 +24,7 @@ FREE_OF_GRADIENT = ("torch.no_grad", "torch.inference_mode")
     held="dropout",
     cure=instead(with_arguments(training=False), **dict.fromkeys(DROPOUTS, with_arguments(training="self.training"))),
 )
-def active_dropout(survey: SourceSurvey) -> Matches:
+def active_dropout(survey: Survey) -> Matches:
     """Dropout that is active in the evaluation.
 
     `F.dropout(x)` drops by default, in evaluation too; so does a Keras model that is called with `training=True`, and a
@@ -57,7 +57,7 @@ def active_dropout(survey: SourceSurvey) -> Matches:
                 yield call.node, "no model is set to eval(), so dropout is active here"
 
 
-def _is_asked(node: cst.CSTNode, survey: SourceSurvey) -> bool:
+def _is_asked(node: cst.CSTNode, survey: Survey) -> bool:
     """Whether a node runs only in training, by a condition."""
     conditions = (parent.test for parent in survey.nodes.ancestors(node) if isinstance(parent, cst.If | cst.IfExp))
     return any("training" in identifiers(test) for test in conditions)
@@ -75,7 +75,7 @@ SCORING = ("evaluate", "score", "predict", "predict_proba")
 
 
 @source("chosen-on-test", group="evaluation")
-def chosen_on_test(survey: SourceSurvey) -> Matches:
+def chosen_on_test(survey: Survey) -> Matches:
     """An epoch or model that is chosen on the very data on which it is reported.
 
     The best of many epochs on the test data is too good by chance, and which epoch is best differs between runs: the
@@ -123,7 +123,7 @@ def chosen_on_test(survey: SourceSurvey) -> Matches:
 
 
 @source("validation-draws", group="evaluation", held="augment", cure=instead(DataLoader=with_arguments(shuffle=False)))
-def validation_draws(survey: SourceSurvey) -> Matches:
+def validation_draws(survey: Survey) -> Matches:
     """Validation that draws from the generator of training.
 
     A validation loader that shuffles, or an evaluation that draws, advances the generator that training uses. How often

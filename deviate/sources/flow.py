@@ -10,7 +10,7 @@ from deviate.analysis.resolve.tree import dotted_name, last_name, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.names import draws_from
 from deviate.sources.patterns import constant
-from deviate.sources.survey import SourceSurvey
+from deviate.sources.survey import Survey
 
 SORTING = word_set("sorted natsorted os_sorted humansorted sort")
 REPORTING = word_set("print pprint log info debug warning error Image add_images log_image log_images")
@@ -43,7 +43,7 @@ ASIDE = word_set(
 class Flow:
     """Follows a collection until the order of its items matters."""
 
-    def __init__(self, survey: SourceSurvey) -> None:
+    def __init__(self, survey: Survey) -> None:
         self.survey = survey
         self.nodes = survey.nodes
         self._seen: set[object] = set()

@@ -15,7 +15,7 @@ from deviate.sources.catalogue import Pattern, source
 from deviate.sources.cures import instead
 from deviate.sources.names import KERAS, LIGHTNING_TRAINERS, TENSORFLOW, TORCH
 from deviate.sources.patterns import ABSENT, Condition, assigned, has, has_not, named
-from deviate.sources.survey import Called, SourceSurvey
+from deviate.sources.survey import Called, Survey
 
 GPU = "gpu"
 DETERMINISTIC = "torch.use_deterministic_algorithms(True)"
@@ -54,7 +54,7 @@ SWITCHES = (
 
 
 @functools.lru_cache(maxsize=1)
-def held_by_script(survey: SourceSurvey) -> frozenset[str]:
+def held_by_script(survey: Survey) -> frozenset[str]:
     """The packages (and "cudnn") that the script sets to deterministic kernels, whatever its options."""
     return frozenset(
         name
@@ -85,7 +85,7 @@ def kernels(
         also: another switch that is sufficient: "cudnn".
     """
 
-    def is_free(call: Called, survey: SourceSurvey) -> bool:
+    def is_free(call: Called, survey: Survey) -> bool:
         return held_by_script(survey).isdisjoint({call.name.partition(".")[0], methods_of, also})
 
     packages = [methods_of] if methods_of else []
@@ -95,7 +95,7 @@ def kernels(
 def with_mode(option: str, *values: str, places: Mapping[str, int] | None = None) -> Condition:
     """Calls of which an option, by its name and place, can have one of these values."""
 
-    def is_so(call: Called, survey: SourceSurvey) -> bool:
+    def is_so(call: Called, survey: Survey) -> bool:
         mode = call.argument((places or {}).get(call.name), option)
         modes = survey.values(mode, call.function) if mode is not None else ()
         return any(constant_text(value) in values for value, _ in modes)
@@ -103,7 +103,7 @@ def with_mode(option: str, *values: str, places: Mapping[str, int] | None = None
     return is_so
 
 
-def has_gradient(call: Called, survey: SourceSurvey) -> bool:
+def has_gradient(call: Called, survey: Survey) -> bool:
     """Whether a gradient is computed: of a layer, or of a function in a model or training step, not of input data."""
     arguments = positional(call.node)
     of_data = bool(arguments) and not DATA.isdisjoint(split_identifier(" ".join(identifiers(arguments[0]))))
@@ -232,7 +232,7 @@ WITH_MODE = {
 MODES = word_set("max reflect replicate linear bilinear bicubic trilinear")
 
 
-def _is_no_mean(call: Called, survey: SourceSurvey) -> bool:
+def _is_no_mean(call: Called, survey: Survey) -> bool:
     """Whether the output of an adaptive average is more than a single value, and has a gradient."""
     size = call.argument(0 if call.last[0].isupper() else 1, "output_size")
     parts = [item.value for item in size.elements] if isinstance(size, cst.Tuple | cst.List) else [size]
@@ -240,7 +240,7 @@ def _is_no_mean(call: Called, survey: SourceSurvey) -> bool:
     return not is_mean and has_gradient(call, survey)
 
 
-def _is_of_floats(call: Called, survey: SourceSurvey) -> bool:
+def _is_of_floats(call: Called, survey: Survey) -> bool:
     """Whether no integers are summed: a mask, or values that are compared or converted to integers."""
     text = survey.nodes.code(call.node)
     integers = ("mask", "int", "long", "==", "<", ">", "len", "arange", "ones")
@@ -295,7 +295,7 @@ def no_deterministic_kernel() -> None:
 SCATTERING = word_set("index_add_ index_add scatter_add_ scatter_add scatter_reduce_ scatter_reduce index_reduce_")
 
 
-def _updates_array(call: Called, survey: SourceSurvey) -> bool:
+def _updates_array(call: Called, survey: Survey) -> bool:
     """Whether the method belongs to `array.at[index]` of JAX, whose indices may repeat."""
     match call.node.func:
         case cst.Attribute(value=cst.Subscript(value=cst.Attribute(attr=cst.Name(value="at")))):

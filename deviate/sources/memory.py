@@ -10,7 +10,7 @@ from deviate.analysis.resolve.tree import dotted_name, last_name, positional, wa
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.names import TORCH_PARAMETERS
-from deviate.sources.survey import Called, SourceSurvey
+from deviate.sources.survey import Called, Survey
 
 EMPTY_TENSORS = word_set("torch.empty torch.Tensor torch.FloatTensor torch.cuda.FloatTensor")
 EMPTY_ARRAYS = word_set("numpy.empty numpy.empty_like numpy.ndarray torch.empty torch.empty_like")
@@ -32,7 +32,7 @@ def _with_zeros(node: ast.expr) -> str:
 
 
 @source("uninitialised", group="state", held="kernels", cure=_with_zeros)
-def uninitialised(survey: SourceSurvey) -> Matches:
+def uninitialised(survey: Survey) -> Matches:
     """Memory that nothing has filled.
 
     `torch.empty(…)`, `torch.Tensor(…)` with sizes and `numpy.empty(…)` contain arbitrary memory. A parameter that no
@@ -71,7 +71,7 @@ def uninitialised(survey: SourceSurvey) -> Matches:
             yield call.node, f"{target.value} is computed with before it is filled: it starts with arbitrary memory"
 
 
-def _is_read_first(target: cst.Name, call: Called, survey: SourceSurvey) -> bool:
+def _is_read_first(target: cst.Name, call: Called, survey: Survey) -> bool:
     """Whether the first use of an array after its creation computes with its values."""
     names = [node for node in walk(call.function.node) if isinstance(node, cst.Name) and node.value == target.value]
     for node in names[names.index(target) + 1 :]:
@@ -87,7 +87,7 @@ def _is_read_first(target: cst.Name, call: Called, survey: SourceSurvey) -> bool
     return False
 
 
-def _attribute_of_parameter(node: cst.CSTNode, survey: SourceSurvey) -> str | None:
+def _attribute_of_parameter(node: cst.CSTNode, survey: Survey) -> str | None:
     parent = survey.nodes.parents.get(node)
     return dotted_name(parent.targets[0].target) or None if isinstance(parent, cst.Assign) else None
 
@@ -99,7 +99,7 @@ def _is_of_sizes(call: cst.Call) -> bool:
     )
 
 
-def _is_filled(name: str, function: Function, survey: SourceSurvey) -> bool:
+def _is_filled(name: str, function: Function, survey: Survey) -> bool:
     """Whether a function passes a parameter to an initializer, or all parameters to anything."""
     codes = [survey.nodes.code(call) for call in function.calls]
     return any(FILLING_ALL.search(code) or (name in code and FILLING.search(code)) for code in codes)

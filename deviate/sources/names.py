@@ -8,7 +8,7 @@ from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.seeds import MAKERS
-from deviate.sources.survey import Called, SourceSurvey
+from deviate.sources.survey import Called, Survey
 
 TENSORFLOW = r"tensorflow\.(compat\.v[12]\.)?"
 KERAS = r"(keras|tf_keras|tensorflow\.(compat\.v[12]\.)?keras)\."
@@ -50,7 +50,7 @@ def draws_from(name: str) -> str | None:
     return "tensorflow" if is_old or is_image else None
 
 
-def draws_in(node: cst.BaseExpression, function: Function, survey: SourceSurvey) -> Iterator[Called]:
+def draws_in(node: cst.BaseExpression, function: Function, survey: Survey) -> Iterator[Called]:
     """Draws from global generators by a node, including those in functions of the project that it calls."""
     callees = [ref.function for ref in survey.resolver.functions(node, function)]
     calls: list[tuple[cst.Call, Function]] = []

@@ -12,7 +12,7 @@ from deviate.sources.cures import instead
 from deviate.sources.flow import Flow
 from deviate.sources.names import LISTING_FUNCTIONS
 from deviate.sources.sets import is_set, kind_of
-from deviate.sources.survey import SourceSurvey
+from deviate.sources.survey import Survey
 
 PATH_METHODS = ("iterdir", "rglob")
 
@@ -28,7 +28,7 @@ PATH_METHODS = ("iterdir", "rglob")
         walk="sorted((folder, folders, sorted(names)) for folder, folders, names in {code})",
     ),
 )
-def file_order(survey: SourceSurvey) -> Matches:
+def file_order(survey: Survey) -> Matches:
     """Files in the order of the file system.
 
     `os.listdir`, `glob` and similar functions return names in an order that depends on the file system and on how the
@@ -58,7 +58,7 @@ def file_order(survey: SourceSurvey) -> Matches:
     held="hash",
     cure=instead(hash="zlib.crc32(str({arguments}).encode())"),
 )
-def hash_value(survey: SourceSurvey) -> Matches:
+def hash_value(survey: Survey) -> Matches:
     """Numbers computed with `hash()` of a string.
 
     Python salts the hashes of strings in each process: a bucket, fold or index computed as `hash(text) % n` differs in
@@ -79,7 +79,7 @@ def hash_value(survey: SourceSurvey) -> Matches:
 REDUCING = (cst.Modulo, cst.BitAnd, cst.Divide, cst.FloorDivide, cst.RightShift)
 
 
-def _is_hash_reduced(node: cst.CSTNode, survey: SourceSurvey) -> bool:
+def _is_hash_reduced(node: cst.CSTNode, survey: Survey) -> bool:
     """Whether the hash is reduced to a range or compared, as for a bucket, a fraction or a fold."""
     for parent in survey.nodes.ancestors(node):
         if isinstance(parent, cst.BinaryOperation) and isinstance(parent.operator, REDUCING):
@@ -110,7 +110,7 @@ SORTED_FIRST = dict.fromkeys(
     held="hash",
     cure=instead(list="sorted({first})", tuple="sorted({first})", pop="", set="sorted({code})", **SORTED_FIRST),
 )
-def set_order(survey: SourceSurvey) -> Matches:
+def set_order(survey: Survey) -> Matches:
     """Iteration over a set.
 
     The order of strings in a set depends on the hash seed of Python, which differs between processes; the order of
@@ -133,7 +133,7 @@ def set_order(survey: SourceSurvey) -> Matches:
             yield site, "the order of items depends on the hash seed of Python, or on their addresses"
 
 
-def _iterated_sets(survey: SourceSurvey) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode, Function]]:
+def _iterated_sets(survey: Survey) -> Iterator[tuple[cst.BaseExpression, cst.CSTNode, Function]]:
     """Set expressions whose items are taken out, each with its label in the report."""
     for function in survey.functions:
         for bindings in function.bindings.values():

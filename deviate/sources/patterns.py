@@ -6,9 +6,9 @@ import libcst as cst
 
 from deviate.analysis.resolve.tree import constant_number, constant_text
 from deviate.sources.catalogue import Matches, Pattern
-from deviate.sources.survey import Called, SourceSurvey
+from deviate.sources.survey import Called, Survey
 
-Condition = Callable[[Called, SourceSurvey], bool]
+Condition = Callable[[Called, Survey], bool]
 ABSENT = object()
 """In place of the value of an argument that is not given."""
 
@@ -24,7 +24,7 @@ def named(
     """
     prefixes = tuple(f"{package}." if package else "" for package in methods_of)
 
-    def find(survey: SourceSurvey) -> Matches:
+    def find(survey: Survey) -> Matches:
         for call in survey.methods(names, prefixes) if prefixes else survey.calls(names):
             if all(condition(call, survey) for condition in conditions):
                 yield call.node, message.format(call.last), device
@@ -62,7 +62,7 @@ def imported(package: str) -> Condition:
 def assigned(name: str, message: str, is_so: Callable[[object], bool], device: str = "") -> Pattern:
     """Assignments to an attribute of a library, by its full name, of a value for which this holds."""
 
-    def find(survey: SourceSurvey) -> Matches:
+    def find(survey: Survey) -> Matches:
         for target, value, _ in survey.assignments_to(name):
             if is_so(constant(value)):
                 yield target, message, device

@@ -7,7 +7,7 @@ import libcst as cst
 from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import dotted_name, last_name, positional, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
-from deviate.sources.survey import SourceSurvey
+from deviate.sources.survey import Survey
 
 MAKING = ("builtins.set", "builtins.frozenset")
 COMBINING = ("union", "intersection", "difference", "symmetric_difference")
@@ -25,7 +25,7 @@ FILLING = ("add", "append", "update", "extend")
 DEEPEST = 4
 
 
-def is_set(node: cst.CSTNode, function: Function, survey: SourceSurvey, depth: int = DEEPEST) -> bool:
+def is_set(node: cst.CSTNode, function: Function, survey: Survey, depth: int = DEEPEST) -> bool:
     """Whether an expression is a set on every code path."""
     match node:
         case cst.Call(func=cst.Attribute(attr=cst.Name(value=name)) as func) if name in COMBINING:
@@ -48,7 +48,7 @@ def _is_keys(node: cst.CSTNode) -> bool:
 
 
 def kind_of(
-    node: cst.CSTNode, function: Function, survey: SourceSurvey, depth: int = DEEPEST
+    node: cst.CSTNode, function: Function, survey: Survey, depth: int = DEEPEST
 ) -> Literal["numbers", "texts"] | None:
     """What an item or the items of a collection are; None if unknown."""
     parts: list[tuple[cst.CSTNode, Function]] = []
@@ -85,9 +85,7 @@ def _inside(call: cst.Call, name: str, function: Function) -> list[tuple[cst.CST
     return [(value, function) for value in passed]
 
 
-def _stored(
-    node: cst.Name | cst.Attribute, function: Function, survey: SourceSurvey
-) -> list[tuple[cst.CSTNode, Function]]:
+def _stored(node: cst.Name | cst.Attribute, function: Function, survey: Survey) -> list[tuple[cst.CSTNode, Function]]:
     """What is put into a collection."""
     filled = function.module.calls_of(dotted_name(node), *FILLING)
     return [

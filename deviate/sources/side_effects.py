@@ -12,7 +12,7 @@ from deviate.analysis.resolve.tree import constant_text, keywords, last_name, po
 from deviate.model.analysis import SideEffect, SideEffectKind
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.destinations import Destinations
-from deviate.sources.survey import Called, SourceSurvey, is_true
+from deviate.sources.survey import Called, Survey, is_true
 
 FILES: dict[str, tuple[int, tuple[str, ...]]] = {
     "torch.save": (1, ("f",)),
@@ -34,7 +34,7 @@ READERS = word_set(
 )
 
 
-def output_paths(survey: SourceSurvey) -> tuple[str, ...]:
+def output_paths(survey: Survey) -> tuple[str, ...]:
     """Constant relative paths that the script writes and never reads, in source order."""
     constant = Destinations(survey).constant
     written: list[str | None] = []
@@ -91,7 +91,7 @@ ID_VARIABLES = word_set(
 )
 
 
-def ids(survey: SourceSurvey, destinations: Destinations) -> Matches:
+def ids(survey: Survey, destinations: Destinations) -> Matches:
     """Runs of trackers that a script names itself: all runs of an experiment would be written into one."""
     loggers = [name for name in survey.names if "ogger" in name and name.rpartition(".")[2] in IDS]
     for call in survey.calls([*IDS, *loggers]):
@@ -138,7 +138,7 @@ UPLOADING = (
 HUBS = ("transformers.", "datasets.", "sentence_transformers.", "diffusers.")
 
 
-def uploads(survey: SourceSurvey, destinations: Destinations) -> Matches:
+def uploads(survey: Survey, destinations: Destinations) -> Matches:
     """Uploads and messages, which each run repeats."""
     for call in (*survey.calls(UPLOADS), *survey.calls(UPLOADING)):
         yield "upload", call.node, plain(call.name)
@@ -150,7 +150,7 @@ def uploads(survey: SourceSurvey, destinations: Destinations) -> Matches:
     yield from _online(survey, destinations)
 
 
-def _online(survey: SourceSurvey, destinations: Destinations) -> Matches:
+def _online(survey: Survey, destinations: Destinations) -> Matches:
     """Trackers that the script itself sets to online mode, which overrides deviate."""
     for call in survey.calls(("wandb.init", "neptune.init_run", "swanlab.init")):
         mode = destinations.constant(keywords(call.node).get("mode"), call.function)
@@ -176,7 +176,7 @@ OWN = ("sqlite://", "sqlite:///:memory:", ":memory:")
 """Databases in memory."""
 
 
-def databases(survey: SourceSurvey, destinations: Destinations) -> Matches:
+def databases(survey: Survey, destinations: Destinations) -> Matches:
     """Databases, which all runs share."""
     for call in survey.calls([*DATABASES, *NAMED]):
         is_study = call.name == "optuna.create_study"
@@ -221,7 +221,7 @@ CLASSES: dict[str, tuple[int | None, tuple[str, ...]]] = {
 """… and for classes of frameworks, by the last part of the name."""
 
 
-def paths(survey: SourceSurvey, destinations: Destinations) -> Matches:
+def paths(survey: Survey, destinations: Destinations) -> Matches:
     """Fixed paths outside the working copy that are written: all runs write the same files."""
 
     def tell(call: Called, target: cst.BaseExpression | None) -> Matches:
@@ -241,7 +241,7 @@ def paths(survey: SourceSurvey, destinations: Destinations) -> Matches:
             yield from tell(call, call.node.func.value)
 
 
-def ports(survey: SourceSurvey, destinations: Destinations) -> Matches:
+def ports(survey: Survey, destinations: Destinations) -> Matches:
     """Fixed ports: only one of two simultaneous runs can use each."""
     for call in survey.methods(["bind"], ("socket.",)):
         match positional(call.node):
@@ -256,10 +256,10 @@ def ports(survey: SourceSurvey, destinations: Destinations) -> Matches:
             yield "port", target, f"{constant_text(value)} (MASTER_PORT)"
 
 
-RULES: tuple[Callable[[SourceSurvey, Destinations], Matches], ...] = (ids, uploads, databases, paths, ports)
+RULES: tuple[Callable[[Survey, Destinations], Matches], ...] = (ids, uploads, databases, paths, ports)
 
 
-def find_side_effects(survey: SourceSurvey) -> tuple[SideEffect, ...]:
+def find_side_effects(survey: Survey) -> tuple[SideEffect, ...]:
     """All of them in source order, each kind once in a line; a path only once for all that is written below it.
 
     Lines with `# deviate: ignore` and unreachable code are left out.

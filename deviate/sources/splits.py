@@ -5,10 +5,10 @@ from deviate.sources.cures import instead, with_arguments
 from deviate.sources.names import KERAS
 from deviate.sources.patterns import ABSENT, Condition, constant, has, has_not, named
 from deviate.sources.seeds import SEEDERS, SEEDING_ALL
-from deviate.sources.survey import Called, SourceSurvey
+from deviate.sources.survey import Called, Survey
 
 
-def seeders_of(library: str, survey: SourceSurvey) -> list[Called]:
+def seeders_of(library: str, survey: Survey) -> list[Called]:
     """Calls that seed the global generator of a library, in source order."""
     calls = survey.in_order(SEEDERS)
     return [
@@ -21,7 +21,7 @@ def seeders_of(library: str, survey: SourceSurvey) -> list[Called]:
 def is_unseeded(library: str, name: str, place: int | None = None) -> Condition:
     """Calls that give no generator or seed of this name, in a program that seeds no generator of the library."""
 
-    def is_so(call: Called, survey: SourceSurvey) -> bool:
+    def is_so(call: Called, survey: Survey) -> bool:
         is_spread = any(argument.star for argument in call.node.args)
         value = constant(call.argument(place, name))
         return not is_spread and (value is None or value is ABSENT) and not seeders_of(library, survey)
@@ -87,7 +87,7 @@ TRAINERS = r"transformers\.(\w+\.)*(Seq2Seq)?Trainer"
 
 
 @source("seed-after-model", group="seeds", held="init", line="torch.manual_seed(0)", is_reported_once=True)
-def seed_after_model(survey: SourceSurvey) -> Matches:
+def seed_after_model(survey: Survey) -> Matches:
     """A model that is made before the first seed is set.
 
     Its initial weights are drawn from a generator that the script has not seeded yet, so they differ in each run
@@ -117,7 +117,7 @@ def seed_after_model(survey: SourceSurvey) -> Matches:
                 yield call.node, f"the weights are drawn before the first seed is set (line {first[-1]})"
 
 
-def _order(call: Called, survey: SourceSurvey) -> tuple[int, ...]:
+def _order(call: Called, survey: Survey) -> tuple[int, ...]:
     """When a call first runs: the lines of the calls that lead to it from the script; empty if that is unknown."""
     entry = survey.graph.project.entry
     paths = [path for path in survey.graph.call_paths(call.node) if path[0].function.module is entry]

@@ -7,7 +7,7 @@ from deviate.analysis.resolve.tree import last_name, walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.destinations import Destinations
-from deviate.sources.survey import SourceSurvey
+from deviate.sources.survey import Survey
 
 CHECKS = word_set("os.path.exists os.path.isfile os.path.isdir os.path.lexists")
 LOADING = word_set("load loads load_npz loadtxt open read read_text read_bytes read_csv read_json read_pickle restore")
@@ -15,7 +15,7 @@ CHECKING_METHODS = ("exists", "is_file", "is_dir")
 
 
 @source("leftover-file", group="state", observed=("file-state",))
-def leftover_file(survey: SourceSurvey) -> Matches:
+def leftover_file(survey: Survey) -> Matches:
     """A file outside the working folder that a run reads if an earlier run has left it.
 
     The first run computes and writes it, the second one reads it. If what it holds is not equal to the last bit to what
@@ -53,12 +53,12 @@ def leftover_file(survey: SourceSurvey) -> Matches:
             yield call.node, f"{path or 'a temporary file'} may be left by an earlier run"
 
 
-def _is_temporary(node: cst.BaseExpression, function: Function, survey: SourceSurvey) -> bool:
+def _is_temporary(node: cst.BaseExpression, function: Function, survey: Survey) -> bool:
     """Whether a path is in the folder for temporary files, which runs outside of deviate share."""
     return any("gettempdir" in survey.nodes.code(value) for value, _ in survey.values(node, function))
 
 
-def _decides(node: cst.CSTNode, survey: SourceSurvey) -> bool:
+def _decides(node: cst.CSTNode, survey: Survey) -> bool:
     """Whether a check stands in a condition of what is read, and not only before a new folder."""
     for parent, below in survey.nodes.around(node):
         if isinstance(parent, cst.IfExp | cst.If):

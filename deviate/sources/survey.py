@@ -48,7 +48,7 @@ class Called:
         return argument(self.node, place, *names)
 
 
-class SourceSurvey:
+class Survey:
     """Queries of the matchers.
 
     Attributes:

@@ -14,7 +14,7 @@ from deviate.sources.kernels import held_by_script, kernels
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in
 from deviate.sources.patterns import ABSENT, has, has_not, imported, named
 from deviate.sources.seeds import CATBOOST, LIGHTGBM, XGBOOST, parameters
-from deviate.sources.survey import Called, SourceSurvey, is_false
+from deviate.sources.survey import Called, Survey, is_false
 
 
 @source(
@@ -61,7 +61,7 @@ PARALLEL_MAPS = ("map", "interleave")
 
 
 @source("parallel-draws", group="seeds", held="workers")
-def parallel_draws(survey: SourceSurvey) -> Matches:
+def parallel_draws(survey: Survey) -> Matches:
     """Random numbers drawn in threads, process pools and parallel maps.
 
     The number that an example or task draws depends on timing. Threads share the global generators, a pool passes tasks
@@ -106,7 +106,7 @@ def _has_threads(call: Called) -> bool:
     return "Thread" in call.name or "dummy" in call.name
 
 
-def _match_draw(called: Called, task: cst.BaseExpression | None, survey: SourceSurvey, where: str) -> Matches:
+def _match_draw(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Matches:
     draw = next(draws_in(task, called.function, survey), None) if task is not None else None
     if draw is not None:
         place = survey.nodes.place(draw.node)
@@ -149,7 +149,7 @@ def shared_memory() -> None:
 
 
 @source("time-limit", group="timing", observed=("clock",), held="clock")
-def time_limit(survey: SourceSurvey) -> Matches:
+def time_limit(survey: Survey) -> Matches:
     """Training that ends at a time limit.
 
     The number of steps within a time differs between runs and machines, and so does the result.
@@ -182,7 +182,7 @@ SAVING = word_set("save saves checkpoint dump log flush report display show plot
 PACING = word_set("sleep poll wait")
 
 
-def _decided_by_clocks(survey: SourceSurvey) -> Iterator[cst.If | cst.While]:
+def _decided_by_clocks(survey: Survey) -> Iterator[cst.If | cst.While]:
     """Statements with a condition on a reading of the clock, apart from messages every ten seconds."""
     clocks = {call.node for call in survey.calls(CLOCKS)}
     for function in survey.functions if clocks else ():
@@ -213,7 +213,7 @@ def _is_limit(branch: cst.If | cst.While) -> bool:
 
 
 @source("clock", group="timing", observed=("clock",), held="clock")
-def clock(survey: SourceSurvey) -> Matches:
+def clock(survey: Survey) -> Matches:
     """A reading of the clock that decides what is computed.
 
     What the script computes depends on how fast it runs, or on when it starts: a learning rate that is halved after a
@@ -246,11 +246,11 @@ OF_TENSORFLOW = imported("tensorflow")
 ARRIVING = "results arrive in order of completion"
 
 
-def _order_matters(call: Called, survey: SourceSurvey) -> bool:
+def _order_matters(call: Called, survey: Survey) -> bool:
     return Flow(survey).order_matters(call.node, is_set=False)
 
 
-def _unordered_options(survey: SourceSurvey) -> Matches:
+def _unordered_options(survey: Survey) -> Matches:
     """Options of `tf.data` that give up the order."""
     is_free = "tensorflow" in survey.graph.imported_packages and "tensorflow" not in held_by_script(survey)
     for name in ("deterministic", "experimental_deterministic") if is_free else ():
@@ -373,7 +373,7 @@ THREAD_COUNTS = word_set("num_threads num_thread nthread nthreads n_jobs thread_
         **dict.fromkeys(("XGBClassifier", "XGBRegressor"), with_arguments(updater="'coord_descent'")),
     ),
 )
-def boosting_threads(survey: SourceSurvey) -> Matches:
+def boosting_threads(survey: Survey) -> Matches:
     """Boosting whose threads decide how sums are rounded.
 
     LightGBM measures which of two ways to build histograms is faster, and its threads add in any order; XGBoost's
@@ -424,7 +424,7 @@ DIVIDING = word_set("array_split split chunk linspace range")
 
 
 @source("divided-work", group="timing", cure=instead("4"))
-def divided_work(survey: SourceSurvey) -> Matches:
+def divided_work(survey: Survey) -> Matches:
     """Work that is divided by the number of processors.
 
     How many parts there are decides how their results are added up, so the last bits depend on the machine, and on how
@@ -445,7 +445,7 @@ def divided_work(survey: SourceSurvey) -> Matches:
             yield call.node, "the number of processors decides how work is divided"
 
 
-def _divides(node: cst.CSTNode, survey: SourceSurvey) -> bool:
+def _divides(node: cst.CSTNode, survey: Survey) -> bool:
     parent = survey.nodes.parents.get(node)
     if isinstance(parent, cst.BinaryOperation):
         return node is parent.right and isinstance(parent.operator, cst.FloorDivide | cst.Divide | cst.Modulo)

@@ -10,7 +10,7 @@ from traced import STEP, a_record, a_trace, columns, steps
 
 from deviate.diverge.compare import FirstDifference, compare_traces, find_first_difference, keep_shared, without_idle
 from deviate.diverge.findings import CodeLine, Difference, Phase
-from deviate.diverge.traces import ProcessTrace, TraceRecord
+from deviate.diverge.traces import Trace, TraceRecord
 
 
 def first_difference(one: list[TraceRecord], other: list[TraceRecord]) -> Difference:
@@ -392,13 +392,13 @@ def test_what_one_environment_alone_has_anywhere_is_left_out() -> None:
     assert list(one) == list(other) == [a_record()]
 
 
-def trace(*states: int, name: str = "python", rank: int = 0) -> ProcessTrace:
+def trace(*states: int, name: str = "python", rank: int = 0) -> Trace:
     """A trace whose generator is in these states, update by update, with a loss after each."""
     records = []
     for step, digest in enumerate(states):
         records.append(TraceRecord(step, None, "state", name, 0, digest))
         records.append(TraceRecord(step, None, "loss", "loss", 0, 100 + step))
-    return ProcessTrace(rank, 2, 0, None, columns(records), len(states))
+    return Trace(rank, 2, 0, None, columns(records), len(states))
 
 
 def test_another_state_that_never_changes_is_left_out() -> None:

@@ -6,7 +6,7 @@ from traced import a_record, a_trace
 
 from deviate.diverge.findings import CodeLine, Difference
 from deviate.diverge.inputs import compare_inputs, equal_inputs
-from deviate.diverge.traces import InputEvent, ProcessTrace
+from deviate.diverge.traces import InputEvent, Trace
 
 BATCH = Difference("steps", "data", 1, 1, "batch", "input", n_equal=1)
 
@@ -15,7 +15,7 @@ def an_input(digest: int | None, *, line: int = 3, source: str = "listing", step
     return InputEvent(source, "os.listdir('data')", digest, str(digest), CodeLine("train.py", line), step, **more)
 
 
-def traced(*inputs: InputEvent) -> tuple[ProcessTrace, ...]:
+def traced(*inputs: InputEvent) -> tuple[Trace, ...]:
     return (a_trace([a_record(0), a_record(1)], inputs=inputs),)
 
 

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from traced import a_record, a_trace
 
 from deviate.diverge.findings import Difference
-from deviate.diverge.levels import UpdateWindow
+from deviate.diverge.levels import Window
 from deviate.diverge.outcomes import MOST_POINTS, growth_of_losses, growth_of_metrics, thin_indices, window_beyond
 from deviate.diverge.requests import Pair
-from deviate.diverge.traces import ProcessTrace
+from deviate.diverge.traces import Trace
 from deviate.model.records import Run, Series
 
 
-def losses(*values: float | str, name: str = "loss") -> ProcessTrace:
+def losses(*values: float | str, name: str = "loss") -> Trace:
     return a_trace([a_record(step, "loss", name, value=value) for step, value in enumerate(values)])
 
 
@@ -96,4 +96,4 @@ def test_a_test_ends_shortly_after_the_difference(kind: str, step: int | None, u
     main_step = None if step is None else step // 2
     difference = Difference("metrics", "metric", step, main_step, kind, "a")
     window = window_beyond(difference, Pair((), (run, run), ((trace,), (trace,))), 2 if kind == "loss" else 1)
-    assert window == UpdateWindow(0, until)
+    assert window == Window(0, until)

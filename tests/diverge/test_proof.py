@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deviate.diverge.calls import SourceCalls
+from deviate.diverge.calls import Calls
 from deviate.diverge.findings import Phase
 from deviate.diverge.proof import Prover, describe
-from deviate.diverge.source import SnapshotTexts
+from deviate.diverge.source import Texts
 
 NAMES = ("hash", "numpy", "train.py:3", "train.py:7", "torch", "data.py:2")
 
@@ -82,7 +82,7 @@ def test_a_line_that_only_makes_a_generator_with_a_seed_uses_no_numbers_of_the_s
 ) -> None:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree/train.py").write_text(f"{line}\n", encoding="utf-8")
-    assert SourceCalls(SnapshotTexts(tmp_path)).is_seeded("train.py", 1) is expected
+    assert Calls(Texts(tmp_path)).is_seeded("train.py", 1) is expected
 
 
 def test_what_was_not_enough_gives_nothing() -> None:

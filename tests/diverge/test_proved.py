@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from deviate.diverge.calls import SourceCalls
+from deviate.diverge.calls import Calls
 from deviate.diverge.chance import Chance
 from deviate.diverge.findings import Cause
-from deviate.diverge.proof import DivergenceProof
+from deviate.diverge.proof import Proof
 from deviate.diverge.proved import Namer
-from deviate.diverge.source import SnapshotTexts
+from deviate.diverge.source import Texts
 from deviate.diverge.suspects import Suspect
 from deviate.sources.catalogue import SOURCES
 
@@ -33,11 +33,11 @@ memory = np.empty(3)
 def namer(tmp_path: Path) -> Namer:
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree/train.py").write_text(SCRIPT, encoding="utf-8")
-    return Namer(SourceCalls(SnapshotTexts(tmp_path)), [])
+    return Namer(Calls(Texts(tmp_path)), [])
 
 
 def name(namer: Namer, *sources: str, **more: object) -> list[Cause]:
-    return list(namer.name(DivergenceProof(sources, (), **{"chance": (), **more})))  # type: ignore[arg-type]
+    return list(namer.name(Proof(sources, (), **{"chance": (), **more})))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

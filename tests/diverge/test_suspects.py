@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from samples import run
 
-from deviate.diverge.calls import SourceCalls
+from deviate.diverge.calls import Calls
 from deviate.diverge.findings import Cause, CodeLine, Difference, InputDifference, Phase
-from deviate.diverge.source import SnapshotTexts
-from deviate.diverge.suspects import PairEvidence, base_name, find_causes
+from deviate.diverge.source import Texts
+from deviate.diverge.suspects import Evidence, base_name, find_causes
 from deviate.model.analysis import Hazard
 from deviate.model.records import SeedEvent
 from deviate.replay.variants import VARIANTS
@@ -34,16 +34,16 @@ def state(name: str) -> Difference:
     return Difference("steps", "random", 0, 0, "state", name)
 
 
-def seen(variant: str = "control", facts: Any = CPU, others: Any = None, **more: Any) -> PairEvidence:
+def seen(variant: str = "control", facts: Any = CPU, others: Any = None, **more: Any) -> Evidence:
     """Evidence of two runs; `more` has fields of it, and of both runs."""
-    fields = {field.name for field in dataclasses.fields(PairEvidence)}
+    fields = {field.name for field in dataclasses.fields(Evidence)}
     more.setdefault("seed_events", seeds("torch.manual_seed", "1", "1"))
     of_runs = {name: more.pop(name) for name in list(more) if name not in fields}
     first, second = (
         dataclasses.replace(run(number, {}), environment=told, **{name: pair[number] for name, pair in of_runs.items()})
         for number, told in enumerate((facts, others or facts))
     )
-    return PairEvidence((first, second), ("run 0", "run 1"), VARIANTS[variant], **more)
+    return Evidence((first, second), ("run 0", "run 1"), VARIANTS[variant], **more)
 
 
 def hazard(name: str, line: int = 5, code: str = "code", **more: Any) -> Hazard:
@@ -59,11 +59,11 @@ def seeds(call: str, *values: str) -> tuple[tuple[SeedEvent, ...], ...]:
     return tuple((SeedEvent(call, value, "train.py", 9, "kept"),) for value in values)
 
 
-def ids(difference: Difference, evidence: PairEvidence) -> list[str]:
+def ids(difference: Difference, evidence: Evidence) -> list[str]:
     return [cause.id for cause in find_causes(difference, evidence)]
 
 
-def first(difference: Difference, evidence: PairEvidence) -> Cause:
+def first(difference: Difference, evidence: Evidence) -> Cause:
     return find_causes(difference, evidence)[0]
 
 
@@ -382,11 +382,11 @@ def test_the_cure_of_an_input_is_written_for_the_call_on_its_line(tmp_path: Path
     (tmp_path / "tree").mkdir()
     (tmp_path / "tree/train.py").write_text("import os\nnames = [n for n in os.listdir('data')]\nos.getpid(\n")
     (tmp_path / "tree/lib.py").write_text("import time, random\nrandom.seed(time.time())\n")
-    calls = SourceCalls(SnapshotTexts(tmp_path))
+    calls = Calls(Texts(tmp_path))
     assert list(calls.at("train.py", 2)) == [], "a file that cannot be parsed has no calls"
     (tmp_path / "tree/train.py").write_text("import os\nnames = [n for n in os.listdir('data')]\n")
     listing = entered("listing", "os.listdir('data')", line=2)
-    found = first(LOSS, seen(inputs=(listing,), calls=SourceCalls(SnapshotTexts(tmp_path))))
+    found = first(LOSS, seen(inputs=(listing,), calls=Calls(Texts(tmp_path))))
     assert found.cure == "sort the names; instead of `os.listdir('data')`\nsorted(os.listdir('data'))"
     clock = dataclasses.replace(entered("clock", "time.time()"), place=CodeLine("lib.py", 2))
     evidence = seen("as-is", inputs=(clock,), hazards=(Hazard("changing-seed", "lib.py", 2, "time.time()", ""),))

@@ -15,7 +15,7 @@ from deviate.analysis.analyze import analyze
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Cause, Difference
 from deviate.diverge.inputs import compare_inputs
-from deviate.diverge.suspects import PairEvidence, find_causes
+from deviate.diverge.suspects import Evidence, find_causes
 from deviate.diverge.traces import read_traces
 from deviate.model.records import Run, SeedEvent
 from deviate.replay.variants import VARIANTS
@@ -79,7 +79,7 @@ def observe(folder: Path, text: str, variant: str, *, is_cold: bool = False) -> 
         return Observed(None, ())
     inputs = compare_inputs(*traces, difference)
     one, other = (_recorded(number, it) for number, it in enumerate(runs))
-    evidence = PairEvidence((one, other), variant=mine, hazards=analysis.hazards, inputs=inputs)
+    evidence = Evidence((one, other), variant=mine, hazards=analysis.hazards, inputs=inputs)
     return Observed(difference, find_causes(difference, evidence))
 
 

@@ -15,7 +15,7 @@ from traced import STEP, a_record, a_trace, columns, lines_of, start_line, steps
 
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import CodeLine
-from deviate.diverge.traces import ProcessTrace, TraceRecord, kept_array, read_traces
+from deviate.diverge.traces import Trace, TraceRecord, kept_array, read_traces
 from deviate.errors import RecordError
 
 numbers = st.integers(0, 2**64 - 2)
@@ -44,7 +44,7 @@ def record_line(name: str = "a", digest: int | None = 1, place: int = -1, **more
     return json.dumps(["module", name, digest, "float32[4]", place, more]) + "\n"
 
 
-def only(attempt: Path) -> ProcessTrace:
+def only(attempt: Path) -> Trace:
     (found,) = read_traces(attempt)
     return found
 

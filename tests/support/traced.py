@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deviate.diverge.findings import CodeLine
-from deviate.diverge.traces import NONE, ProcessTrace, TraceRecord, TraceRecords
+from deviate.diverge.traces import NONE, Records, Trace, TraceRecord
 
 STEP: tuple[tuple[str, str], ...] = (
     ("state", "torch"),
@@ -36,8 +36,8 @@ def a_record(
     return TraceRecord(step, step, kind, name, digest=digest, more=more, **{"ordinal": 0, "form": "float32[4]", **rest})  # type: ignore[arg-type]
 
 
-def columns(records: Iterable[TraceRecord]) -> TraceRecords:
-    columns = TraceRecords()
+def columns(records: Iterable[TraceRecord]) -> Records:
+    columns = Records()
     for record in records:
         head = columns.number_of((record.kind, record.name, record.form, record.place))
         main_step = NONE if record.main_step is None else record.main_step
@@ -45,9 +45,7 @@ def columns(records: Iterable[TraceRecord]) -> TraceRecords:
     return columns
 
 
-def a_trace(
-    records: Iterable[TraceRecord], *, rank: int = 0, n_steps: int | None = None, **rest: object
-) -> ProcessTrace:
+def a_trace(records: Iterable[TraceRecord], *, rank: int = 0, n_steps: int | None = None, **rest: object) -> Trace:
     """A trace whose ordinals are what they are in such an order."""
     counts: dict[tuple[int, str, str], int] = {}
     counted = []
@@ -56,7 +54,7 @@ def a_trace(
         counted.append(replace(it, ordinal=counts.get(key, 0)))
         counts[key] = counts.get(key, 0) + 1
     n = n_steps if n_steps is not None else max((it.step for it in counted), default=-1) + 1
-    return ProcessTrace(rank, 4, 0, None, columns(counted), n, **rest)  # type: ignore[arg-type]
+    return Trace(rank, 4, 0, None, columns(counted), n, **rest)  # type: ignore[arg-type]
 
 
 def steps(n: int, kinds: Sequence[tuple[str, str]] = STEP) -> list[TraceRecord]:
@@ -72,7 +70,7 @@ def start_line(rank: int = 0, pid: int = 1, level: int = 4, until: int | None = 
     return json.dumps(["start", 2, {"rank": rank, "pid": pid, "level": level, "from": 0, "until": until}]) + "\n"
 
 
-def lines_of(trace: ProcessTrace) -> list[str]:
+def lines_of(trace: Trace) -> list[str]:
     """The lines of a trace file, after its start."""
     lines: list[list[object]] = []
     places: dict[CodeLine, int] = {}
@@ -97,7 +95,7 @@ def lines_of(trace: ProcessTrace) -> list[str]:
     return [json.dumps(line) + "\n" for line in lines]
 
 
-def write_trace(attempt: Path, trace: ProcessTrace, *, pid: int = 1) -> Path:
+def write_trace(attempt: Path, trace: Trace, *, pid: int = 1) -> Path:
     """The file that the guest would have left of a process."""
     path = attempt / "artifacts" / f"trace-{pid:x}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)

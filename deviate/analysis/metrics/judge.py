@@ -149,7 +149,7 @@ COUNTED = (*COUNTER_KINDS, "place", "size")
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class MetricEvidence:
     """What speaks for a metric of some role."""
 
     role: Role
@@ -164,18 +164,18 @@ class Objection:
     detail: str = ""
 
 
-Rule = Callable[[View], Evidence | Objection | None]
+Rule = Callable[[View], MetricEvidence | Objection | None]
 
 
 # ---------------------------------------------------------------- declared
 
 
-def declared_metric(view: View) -> Evidence | None:
+def declared_metric(view: View) -> MetricEvidence | None:
     """What a script hands to `deviate.log` is a metric because its author says so, whatever it looks like."""
     if view.candidate.sink != "deviate" or view.value.style == FormatStyle.NAME:
         return None
     is_time = view.origin.kind in ("duration", "speed") or (TIMES & view.words and not QUALITY & view.words)
-    return Evidence("time" if is_time else "quality", "logged with deviate.log")
+    return MetricEvidence("time" if is_time else "quality", "logged with deviate.log")
 
 
 # ---------------------------------------------------------------- against
@@ -252,53 +252,55 @@ def tracked_setting(view: View) -> Objection | None:
 # ---------------------------------------------------------------- for
 
 
-def origin_of_measurement(view: View) -> Evidence | None:
+def origin_of_measurement(view: View) -> MetricEvidence | None:
     if not view.is_measured:
         return None
-    return Evidence("quality" if view.origin.kind == "quality" else "time", view.origin.sentence)
+    return MetricEvidence("quality" if view.origin.kind == "quality" else "time", view.origin.sentence)
 
 
-def quality_word(view: View) -> Evidence | None:
+def quality_word(view: View) -> MetricEvidence | None:
     return _by_name(view, QUALITY - NEUTRAL, "quality")
 
 
-def time_word(view: View) -> Evidence | None:
+def time_word(view: View) -> MetricEvidence | None:
     return None if QUALITY & {*view.before} else _by_name(view, TIMES, "time")
 
 
-def quality_label(view: View) -> Evidence | None:
+def quality_label(view: View) -> MetricEvidence | None:
     is_of_other = view.digits is None and bool(QUALIFIERS & {*view.before[-1:]})  # `accuracy for {name}`
     is_called = QUALITY & {*view.before} and not is_of_other
-    return Evidence("quality", f'called "{view.text}" in the message') if is_called else None
+    return MetricEvidence("quality", f'called "{view.text}" in the message') if is_called else None
 
 
-def time_label(view: View) -> Evidence | None:
+def time_label(view: View) -> MetricEvidence | None:
     if TIMES & {*view.before}:
-        return Evidence("time", f'called "{view.text}" in the message')
-    return Evidence("time", f"a unit of {view.unit} follows") if view.unit else None
+        return MetricEvidence("time", f'called "{view.text}" in the message')
+    return MetricEvidence("time", f"a unit of {view.unit} follows") if view.unit else None
 
 
-def neutral_word(view: View) -> Evidence | None:
+def neutral_word(view: View) -> MetricEvidence | None:
     return _by_name(view, NEUTRAL, "quality")
 
 
-def tracker_name(view: View) -> Evidence | None:
+def tracker_name(view: View) -> MetricEvidence | None:
     """Somebody watches it under a name of its own."""
     name = f'as "{view.text}"' if view.before else "under a name that the run knows"
-    return Evidence("other", f"tracked {name}") if view.is_open and view.is_watched else None
+    return MetricEvidence("other", f"tracked {name}") if view.is_open and view.is_watched else None
 
 
-def mapping_values(view: View) -> Evidence | None:
+def mapping_values(view: View) -> MetricEvidence | None:
     """A mapping that is handed whole to what shows names beside values."""
     is_shown = view.candidate.sink in TRACKERS | {"tqdm", "progress"} and view.value.style == FormatStyle.MAPPING
-    return Evidence("other", "a mapping of named values") if view.is_open and is_shown else None
+    return MetricEvidence("other", "a mapping of named values") if view.is_open and is_shown else None
 
 
-def float_format(view: View) -> Evidence | None:
+def float_format(view: View) -> MetricEvidence | None:
     if not view.digits or not view.is_open:
         return None
     return (
-        Evidence("quality", view.origin.sentence) if view.origin.sentence else Evidence("other", "shown with decimals")
+        MetricEvidence("quality", view.origin.sentence)
+        if view.origin.sentence
+        else MetricEvidence("other", "shown with decimals")
     )
 
 
@@ -334,9 +336,9 @@ def _innermost(node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-def _by_name(view: View, telling: frozenset[str], role: Role) -> Evidence | None:
+def _by_name(view: View, telling: frozenset[str], role: Role) -> MetricEvidence | None:
     inside = sorted(telling & view.of_value)
-    return Evidence(role, f"named with {', '.join(inside)}") if inside else None
+    return MetricEvidence(role, f"named with {', '.join(inside)}") if inside else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +372,7 @@ class Judge:
         decisive = results[0]
         if isinstance(decisive, Objection):
             return Decision(None, objection=decisive)
-        agreeing = [one.text for one in results if isinstance(one, Evidence) and one.role == decisive.role]
+        agreeing = [one.text for one in results if isinstance(one, MetricEvidence) and one.role == decisive.role]
         texts = (*agreeing, _format_text(candidate))
         return Decision(decisive.role, _direction(decisive, view), tuple(filter(None, dict.fromkeys(texts))))
 
@@ -401,7 +403,7 @@ def _numerator(node: cst.BaseExpression) -> cst.BaseExpression:
     return node
 
 
-def _direction(decisive: Evidence, view: View) -> Direction | None:
+def _direction(decisive: MetricEvidence, view: View) -> Direction | None:
     if decisive.role == "time":
         return "max" if "speed" in (view.origin.kind, view.unit) or SPEEDS & view.words else "min"
     if decisive.role == "quality":

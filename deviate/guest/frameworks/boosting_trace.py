@@ -14,7 +14,7 @@ from zlib import crc32
 
 from ..adapter_context import AdapterContext
 from ..annotations import Any, Callable, Iterable, Iterator, Mapping
-from ..observers.steps import ObservedSteps, Records
+from ..observers.steps import ObservedSteps, StepRecords
 from .tables import arrays_in
 
 WHOLE = "an iteration is one step: how a tree is grown stays in the library, which is not written in Python"
@@ -30,7 +30,7 @@ class BoostingTrace:
         self.streams = context.streams
         self.framework = framework
         self.steps = ObservedSteps(
-            context.trace, context.streams, framework, Records(context.trace, lambda array: array)
+            context.trace, context.streams, framework, StepRecords(context.trace, lambda array: array)
         )
         self.begun: dict[int, Callable[[], Any]] = {}
         self.has_states = False

@@ -15,7 +15,7 @@ import threading
 from types import FrameType
 
 from ..annotations import Any
-from .trace import Trace
+from .trace import TraceWriter
 
 MOST_AT_PLACE = 200
 """Lines of one place; later values are folded into one line for each step."""
@@ -32,7 +32,7 @@ class Inputs:
         is_active: whether inputs are wanted now; callers ask before they prepare anything.
     """
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: TraceWriter) -> None:
         self.trace = trace
         self.main_thread = threading.main_thread().ident
         self.n_lines = 0

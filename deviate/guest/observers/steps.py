@@ -13,7 +13,7 @@ from zlib import crc32
 
 from ..annotations import Any, Callable, Iterable, Iterator
 from ..streams import Streams
-from .trace import MODULES, STEPS, Trace
+from .trace import MODULES, STEPS, TraceWriter
 
 MOST_ROWS = 4096
 """Rows of an array that have a checksum of their own."""
@@ -47,7 +47,7 @@ def numbered(name: str, number: int) -> str:
 class States:
     """States of the global generators of Python and NumPy; idle ones are skipped when traces are read."""
 
-    def __init__(self, trace: Trace, streams: Streams) -> None:
+    def __init__(self, trace: TraceWriter, streams: Streams) -> None:
         self.trace = trace
         self.streams = streams
 
@@ -89,14 +89,14 @@ def buffer(array: Any) -> Any:
     return numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
 
 
-class Records:
+class StepRecords:
     """How arrays of a framework become records of a trace: their numbers are read at once, unless a class overrides it.
 
     Args:
         numbers: gives the NumPy array or scalar of an array of the framework.
     """
 
-    def __init__(self, trace: Trace, numbers: Callable[[Any], Any]) -> None:
+    def __init__(self, trace: TraceWriter, numbers: Callable[[Any], Any]) -> None:
         self.trace = trace
         self.numbers = numbers
 
@@ -138,7 +138,7 @@ class ObservedSteps:
         attempt: calls a function if the process is traced; an error in it is recorded as a fault of the guest.
     """
 
-    def __init__(self, trace: Trace, streams: Streams, framework: str, records: Records) -> None:
+    def __init__(self, trace: TraceWriter, streams: Streams, framework: str, records: StepRecords) -> None:
         self.trace = trace
         self.framework = framework
         self.records = records

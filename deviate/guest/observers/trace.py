@@ -111,7 +111,7 @@ UNKNOWN = ""
 """Stands for a file whose place in the project was not asked for yet."""
 
 
-class Trace:
+class TraceWriter:
     """Records what this process computes, as far as the spec requests it.
 
     Args:

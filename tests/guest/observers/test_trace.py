@@ -7,17 +7,17 @@ from types import SimpleNamespace
 import numpy as np
 from harness import Child
 
-from deviate.guest.observers.trace import LOSS, Trace
+from deviate.guest.observers.trace import LOSS, TraceWriter
 from deviate.guest.project import GuestProject
 from deviate.guest.recorder import Recorder
 
 LOOP = "for step in range(30):\n    print(step)\n"
 
 
-def traced(folder: Path, **wanted: str) -> Trace:
+def traced(folder: Path, **wanted: str) -> TraceWriter:
     project = GuestProject(str(folder), {"originals": "", "files": {}, "loops": {}, "sites": {}})
     options = {"trace" if key == "level" else f"trace-{key}": value for key, value in wanted.items()}
-    return Trace(options, str(folder), Recorder(str(folder), {}, project), project)
+    return TraceWriter(options, str(folder), Recorder(str(folder), {}, project), project)
 
 
 def told(folder: Path) -> list[list]:

@@ -14,7 +14,7 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Iterator, Sequence
-from ...observers.steps import ObservedSteps, Records, numbered
+from ...observers.steps import ObservedSteps, StepRecords, numbered
 from .probes import JaxProbes
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
@@ -70,7 +70,7 @@ class JaxTrace:
         self.context = context
         self.trace = context.trace
         self.recorder = context.recorder
-        self.steps = ObservedSteps(context.trace, context.streams, FRAMEWORK, Records(context.trace, numbers))
+        self.steps = ObservedSteps(context.trace, context.streams, FRAMEWORK, StepRecords(context.trace, numbers))
         self.probes = JaxProbes(self.steps, FRAMEWORK)
         self.functions: WeakKeyDictionary[Program, TracedFunction] = WeakKeyDictionary()
         programs.tracing = self

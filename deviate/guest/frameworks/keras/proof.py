@@ -14,7 +14,7 @@ from ..tensorflow.proof import TensorFlowProof
 from ..tensorflow.replicas import Replicas
 
 if TYPE_CHECKING:
-    from ..tensorflow.capture import Calls
+    from ..tensorflow.capture import ModelCalls
     from .capture import KerasCapture
     from .jax_capture import JaxCalls
 
@@ -37,7 +37,7 @@ class Watch:
         self.proof = context.part(TensorFlowProof)
         self.context = context
         self.capture: KerasCapture | None = None
-        self.calls: Calls | JaxCalls | None = None
+        self.calls: ModelCalls | JaxCalls | None = None
         if context.capture.wants_predictions or context.capture.wants_weights:
             from .capture import KerasCapture  # most runs keep nothing
 
@@ -63,9 +63,9 @@ class Watch:
     def _keep(self, trainer: Any) -> None:
         capture: Any = self.capture
         if trainer.__name__ == "TensorFlowTrainer":
-            from ..tensorflow.capture import Calls
+            from ..tensorflow.capture import ModelCalls
 
-            self.calls = self.context.part(Calls)  # with PyTorch, its adapter sees what the script calls
+            self.calls = self.context.part(ModelCalls)  # with PyTorch, its adapter sees what the script calls
             capture.patch_trainer(trainer)
         elif trainer.__name__ == "TorchTrainer":
             capture.patch_torch(trainer)

@@ -16,7 +16,7 @@ from functools import partial
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
 from ...observers.probes import Probes
-from ...observers.steps import ObservedSteps, Records, named_parts, numbered
+from ...observers.steps import ObservedSteps, StepRecords, named_parts, numbered
 from ...regions import Held
 from ...seeds import wraps_like
 from ..tensorflow.probes import XLA
@@ -45,7 +45,7 @@ class KerasTrace:
         self.trace = context.trace
         self.tensorflow = context.part(TensorflowTrace)
         self.steps = ObservedSteps(
-            context.trace, context.streams, FRAMEWORK, Records(context.trace, sys.modules["numpy"].asarray)
+            context.trace, context.streams, FRAMEWORK, StepRecords(context.trace, sys.modules["numpy"].asarray)
         )
         self._tell = self.steps.attempt
         self.is_jax = sys.modules["keras.src.backend"].backend() == "jax"

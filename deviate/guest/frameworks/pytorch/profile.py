@@ -6,7 +6,7 @@ import sys
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
-from ...profiling import Window
+from ...profiling import ProfiledWindow
 
 FRAMEWORK = "torch"
 ON_DEVICE = "self time of kernels on the device, copies and fills of memory left out"
@@ -20,7 +20,7 @@ MICROSECONDS = 1e6
 def install_profile(torch: Any, context: AdapterContext) -> None:
     """Profile the window that the run requests."""
     profiler = Profiler(torch)
-    window = Window(context, FRAMEWORK, profiler.begin, profiler.end)
+    window = ProfiledWindow(context, FRAMEWORK, profiler.begin, profiler.end)
     profiler.give_way(window, context)
     window.patch()
     register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
@@ -53,7 +53,7 @@ class Profiler:
             return {"device": "cuda", "measure": ON_DEVICE, "kernels": of_device}
         return {"device": "cpu", "measure": ON_CPU, "kernels": list(_operators(seen))}
 
-    def give_way(self, window: Window, context: AdapterContext) -> None:
+    def give_way(self, window: ProfiledWindow, context: AdapterContext) -> None:
         """End profiling when the script starts a profiler itself."""
 
         def prepare(profile: Any, *args: Any, **kwargs: Any) -> None:

@@ -261,16 +261,16 @@ FRAMEWORK = "torch"
 DIVIDED = "they are divided between %d processes; deviate.log_weights keeps those that the script has gathered"
 
 
-def proof_of(context: AdapterContext) -> Proof:
+def proof_of(context: AdapterContext) -> TorchProof:
     """The instance of this process, which adapters of what stands on PyTorch share."""
     return context.part(_make_proof)
 
 
-def _make_proof(context: AdapterContext) -> Proof:
-    return Proof(sys.modules["torch"], context)
+def _make_proof(context: AdapterContext) -> TorchProof:
+    return TorchProof(sys.modules["torch"], context)
 
 
-class Proof(Observations):
+class TorchProof(Observations):
     """Observes outermost forward passes of modules with weights, new optimizers, and batches of loaders.
 
     Attributes:

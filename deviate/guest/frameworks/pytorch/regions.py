@@ -18,7 +18,7 @@ from ...seeds import wraps_like
 from ...split import EarlyDraws, always
 from ...streams import Streams
 from .generators import backward_check
-from .proof import Proof
+from .proof import TorchProof
 from .replaced import register_builtin
 from .unrouted import UnroutedDraws
 
@@ -93,7 +93,7 @@ class Forwards:
         at_end: told of the same, with the output before the last, after one that ended well.
     """
 
-    def __init__(self, torch: Any, context: AdapterContext, proof: Proof, unrouted: UnroutedDraws) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, proof: TorchProof, unrouted: UnroutedDraws) -> None:
         self.torch = torch
         self.context = context
         self.streams = context.streams
@@ -213,7 +213,7 @@ SEEDED = ("random", "numpy", "torch")
 END = object()
 
 
-def patch_loading(data: Any, context: AdapterContext, proof: Proof) -> None:
+def patch_loading(data: Any, context: AdapterContext, proof: TorchProof) -> None:
     streams, utils = context.streams, data._utils
     for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
         _patch_fetcher(getattr(utils.fetch, name), context)

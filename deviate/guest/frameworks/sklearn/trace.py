@@ -12,7 +12,7 @@ from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterable, Iterator
-from ...observers.steps import ObservedSteps, Records
+from ...observers.steps import ObservedSteps, StepRecords
 from ..tables import arrays_in
 
 FRAMEWORK = "sklearn"
@@ -40,7 +40,7 @@ class SklearnTrace:
         self.trace = context.trace
         self.streams = context.streams
         self.steps = ObservedSteps(
-            context.trace, context.streams, FRAMEWORK, Records(context.trace, lambda array: array)
+            context.trace, context.streams, FRAMEWORK, StepRecords(context.trace, lambda array: array)
         )
         self.arrays_of = arrays_of
         self.is_fitting = False

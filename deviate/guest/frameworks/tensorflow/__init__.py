@@ -43,9 +43,9 @@ def install(module: Any, context: AdapterContext) -> None:
         patch_callbacks(script_ops.FuncRegistry, context, purpose, controls.is_deterministic)
     _watch_gradients(context)
     if context.capture.wants_predictions:
-        from .capture import Calls  # most runs capture nothing
+        from .capture import ModelCalls  # most runs capture nothing
 
-        context.part(Calls).patch()
+        context.part(ModelCalls).patch()
     if context.trace.requested_level:
         from .trace import TensorflowTrace  # most runs are not traced
 

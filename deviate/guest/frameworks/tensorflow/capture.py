@@ -39,7 +39,7 @@ class Traced:
         self.copy: Any = None
 
 
-class Calls(Loops):
+class ModelCalls(Loops):
     """Calls of trained models by the script."""
 
     def __init__(self, context: AdapterContext) -> None:

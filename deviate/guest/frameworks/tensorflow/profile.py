@@ -10,7 +10,7 @@ import sys
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
 from ...observers.capture import FOLDER
-from ...profiling import Window
+from ...profiling import ProfiledWindow
 
 FRAMEWORK = "tensorflow"
 ON_DEVICE = "self time of kernels on the device, copies and fills of memory left out"
@@ -29,7 +29,7 @@ class TensorFlowProfiler:
 
     def __init__(self, tensorflow: Any, context: AdapterContext, folder: str) -> None:
         self.tensorflow, self.context, self.folder = tensorflow, context, folder
-        self.window = Window(context, FRAMEWORK, self.begin, self.end)
+        self.window = ProfiledWindow(context, FRAMEWORK, self.begin, self.end)
 
     def begin(self) -> None:
         api: Any = self.tensorflow.profiler.experimental

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
-from ...observers.steps import ObservedSteps, Records, named_parts
+from ...observers.steps import ObservedSteps, StepRecords, named_parts
 from ...seeds import wraps_like
 from .probes import GraphProbes
 
@@ -42,7 +42,7 @@ class TensorflowTrace:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.trace = context.trace
-        self.steps = ObservedSteps(context.trace, context.streams, FRAMEWORK, Records(context.trace, _numbers))
+        self.steps = ObservedSteps(context.trace, context.streams, FRAMEWORK, StepRecords(context.trace, _numbers))
         self._tell = self.steps.attempt
         self.probes = GraphProbes(self.steps, FRAMEWORK)
         self.fitting = 0

@@ -9,7 +9,7 @@ from types import CodeType, FrameType
 from ....annotations import TYPE_CHECKING, Any, Callable
 
 if TYPE_CHECKING:
-    from ....observers.trace import Trace
+    from ....observers.trace import TraceWriter
 
     Origin = tuple[int, str, int]
     """Number of the place, path of the module, and number of the place that called the backward pass, -2 outside."""
@@ -34,7 +34,7 @@ class TracedLines:
     backward pass, the number of a running node therefore shows which line created it.
     """
 
-    def __init__(self, torch: Any, trace: Trace, path: Callable[[], str]) -> None:
+    def __init__(self, torch: Any, trace: TraceWriter, path: Callable[[], str]) -> None:
         self.trace = trace
         self.path = path
         core = torch._C

@@ -10,7 +10,7 @@ import weakref
 from sys import _getframe
 
 from ....annotations import Any, Iterator
-from ....observers.trace import MODULES, Trace
+from ....observers.trace import MODULES, TraceWriter
 from ....recorder import Recorder
 from .tensors import Tensors
 
@@ -153,7 +153,9 @@ def is_closed(module: Any) -> bool:
 class Layers:
     """Calls of modules within an outermost module."""
 
-    def __init__(self, torch: Any, trace: Trace, recorder: Recorder, tensors: Tensors, names: ModuleNames) -> None:
+    def __init__(
+        self, torch: Any, trace: TraceWriter, recorder: Recorder, tensors: Tensors, names: ModuleNames
+    ) -> None:
         self.trace = trace
         self.recorder = recorder
         self.tensors = tensors

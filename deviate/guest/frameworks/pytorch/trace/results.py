@@ -151,7 +151,7 @@ def _is_written(argument: Any) -> bool:
 # ---------------------------------------------------------------- what a record tells of its results
 
 if TYPE_CHECKING:
-    from ....observers.trace import Trace
+    from ....observers.trace import TraceWriter
     from .lines import Origin
     from .tensors import Tensors
 
@@ -166,7 +166,7 @@ SHOWN = 3
 class OperationResults:
     """Converts the result of an operation to a record."""
 
-    def __init__(self, trace: Trace, tensors: Tensors) -> None:
+    def __init__(self, trace: TraceWriter, tensors: Tensors) -> None:
         self.trace = trace
         self.tensors = tensors
 

@@ -8,8 +8,8 @@ from zlib import crc32
 
 from ....annotations import Any, Iterator
 from ....npz import CODES
-from ....observers.steps import Records, row_checksums
-from ....observers.trace import Trace
+from ....observers.steps import StepRecords, row_checksums
+from ....observers.trace import TraceWriter
 from ..tensors import buffer, kind
 
 DEEPEST = 8
@@ -21,10 +21,10 @@ HALVES = ((1, "int8"), (2, "int16"), (4, "int32"), (8, "int32"), (16, "int32"))
 """As what the numbers of a tensor are read, by their size in bytes."""
 
 
-class Tensors(Records):
+class Tensors(StepRecords):
     """Reads tensors without visible operations, new references, or waiting for an accelerator."""
 
-    def __init__(self, torch: Any, trace: Trace) -> None:
+    def __init__(self, torch: Any, trace: TraceWriter) -> None:
         super().__init__(trace, self.array)
         self.torch = torch
         self.Tensor = torch.Tensor

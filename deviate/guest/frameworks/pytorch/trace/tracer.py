@@ -20,7 +20,7 @@ from ....observers.steps import ObservedSteps
 from ....observers.trace import LOSS, MODULES, STEPS
 from ....seeds import wraps_like
 from ..generators import ACCELERATORS, backward_check
-from ..proof import Proof
+from ..proof import TorchProof
 from ..regions import Forwards
 from ..replaced import Replaced
 from ..tensors import state_bytes
@@ -31,7 +31,7 @@ FRAMEWORK = "torch"
 CLOSED = "modules that torch.compile or torch.jit have put together anew are not called one by one"
 
 
-def install_trace(torch: Any, context: AdapterContext, forwards: Forwards, proof: Proof) -> Tracer:
+def install_trace(torch: Any, context: AdapterContext, forwards: Forwards, proof: TorchProof) -> Tracer:
     """Trace the training in this process."""
     tracer = Tracer(torch, context, forwards, proof)
     context.trace.at_level.append(tracer.set_level)
@@ -53,7 +53,7 @@ class Tracer:
         running: steps of optimizers that have begun, by id: one optimizer may call another.
     """
 
-    def __init__(self, torch: Any, context: AdapterContext, forwards: Forwards, proof: Proof) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, forwards: Forwards, proof: TorchProof) -> None:
         self.torch = torch
         self.trace = context.trace
         self.recorder = context.recorder
