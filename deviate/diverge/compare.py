@@ -243,11 +243,7 @@ def _missing(rung: Rung, rank: int, *, is_first: bool) -> Difference:
 
 
 def _difference(
-    rung: Rung,
-    traces: tuple[Trace, Trace],
-    pair: tuple[Records, Records],
-    at: FirstDifference,
-    rows: tuple[Rows, Rows],
+    rung: Rung, traces: tuple[Trace, Trace], pair: tuple[Records, Records], at: FirstDifference, rows: tuple[Rows, Rows]
 ) -> Difference:
     side, other_side = (1, 0) if at.only_in == 2 else (0, 1)
     places = at.first, at.second
