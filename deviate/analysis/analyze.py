@@ -23,9 +23,9 @@ from deviate.analysis.resolve.index import Function, LoopNode
 from deviate.analysis.resolve.origins import Origins
 from deviate.analysis.resolve.script import call_graph, relative_name
 from deviate.analysis.resolve.tree import identifiers
-from deviate.base.notebooks import with_cells
 from deviate.model.analysis import TEXT_SINKS, Analysis, Loop, Metric, Rejected, RejectionReason, Role, Site
 from deviate.model.metric_vocabulary import direction_of, split_identifier
+from deviate.model.places import with_cells
 from deviate.registry import wing
 
 COUNTERS = frozenset(reason for reason in RejectionReason if reason.kind == "counter")

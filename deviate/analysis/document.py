@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from deviate.base.notebooks import place_text
 from deviate.errors import InputError
 from deviate.model.analysis import Analysis, RejectionReason
+from deviate.model.places import place_text
 from deviate.model.plan import Selection
 from deviate.series.headline import choose_headline
 

@@ -12,12 +12,10 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from deviate.base.texts import first_few
 from deviate.errors import InputError
+from deviate.model.places import CELL_LINES, line_of, place_text
+from deviate.model.texts import first_few
 
-SUFFIX = ".ipynb"
-CELL_LINES = 1000
-"""Lines of the script for each cell; one of them is its heading."""
 MARK = "# A notebook as a script:"
 HEADING = f"{MARK} line 3 of the code cell In [7] is line 7003; what only Jupyter can run is set aside as a comment."
 # In Jupyter all modules have both names. Figures are drawn and never shown: a window would wait to be closed.
@@ -37,9 +35,7 @@ NUMBER_WORD = re.compile(
 MOST_SHOWN = 4
 LONGEST_SHOWN = 40
 
-LINE = re.compile(r"\bline (\d+)")
 OPEN = re.compile(r"(?!f-string).*(never closed|unterminated|unexpected EOF)")
-TRACED = re.compile(r'(File "[^"\n]*\.ipynb", )line (\d{4,})')
 SPECIAL = re.compile(r"[%!?]|[\w.*%]+(\[[^\]]*\])?\?{1,2}\s*$|[A-Za-z_][\w., ]*=\s*[%!]|get_ipython\(\)\.")
 """How a statement begins that only IPython reads; the last is what exporting a notebook makes of a magic."""
 TIMED = re.compile(r"(\s*)%time\s+(\S.*)", re.DOTALL)
@@ -72,57 +68,6 @@ class NotebookScript:
 
     text: str
     set_aside: tuple[SetAside, ...]
-
-
-def is_notebook(file: str) -> bool:
-    """Whether a file is a notebook by its name."""
-    return file.endswith(SUFFIX)
-
-
-def place_text(file: str, line: int, column: int | None = None) -> str:
-    """How a line of a file is shown; columns count from 1.
-
-    >>> place_text("train.py", 12), place_text("train.ipynb", 7003)
-    ('train.py:12', 'train.ipynb cell 7, line 3')
-    """
-    if is_notebook(file) and line > CELL_LINES:
-        return f"{file} {line_text(file, line)}" + (f", column {column}" if column else "")
-    return f"{file}:{line}" + (f":{column}" if column else "")
-
-
-def with_cells(sentence: str, file: str) -> str:
-    """A sentence about a file with its lines as they are shown.
-
-    >>> with_cells("counted up at line 7003", "train.ipynb")
-    'counted up at cell 7, line 3'
-    """
-    return LINE.sub(lambda match: line_text(file, int(match[1])), sentence) if is_notebook(file) else sentence
-
-
-def traceback_with_cells(text: str) -> str:
-    """What Python wrote of an error, with lines of notebooks as they are shown.
-
-    >>> traceback_with_cells('File "a/train.ipynb", line 7003, in <module>')
-    'File "a/train.ipynb", cell 7, line 3, in <module>'
-    """
-    return TRACED.sub(lambda match: f"{match[1]}{line_text(SUFFIX, int(match[2]))}", text)
-
-
-def line_text(file: str, line: int) -> str:
-    """How a line is shown where its file is clear.
-
-    >>> line_text("train.py", 12), line_text("train.ipynb", 7003)
-    ('line 12', 'cell 7, line 3')
-    """
-    if not is_notebook(file) or line <= CELL_LINES:
-        return f"line {line}"
-    cell, number = divmod(line, CELL_LINES)
-    return f"cell {cell}, line {number}"
-
-
-def line_of(cell: int, line: int) -> int:
-    """The line of the script for a line of a cell; both count from 1."""
-    return cell * CELL_LINES + line
 
 
 def set_aside_text(file: str, set_aside: Sequence[SetAside]) -> str:

@@ -5,10 +5,10 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from deviate.base.notebooks import place_text
 from deviate.base.redaction import redact_words
-from deviate.base.texts import first_few
 from deviate.model.analysis import Analysis
+from deviate.model.places import place_text
+from deviate.model.texts import first_few
 from deviate.project.prepare import PreparedScript
 from deviate.replay.capture_options import describe_capture, is_trace, with_defaults
 from deviate.replay.experiments import Request

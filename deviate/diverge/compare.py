@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from deviate.base.notebooks import place_text
 from deviate.diverge.findings import PHASES, Difference, Phase, Rung, RungFindings
 from deviate.diverge.traces import NO_DIGEST, Head, Records, Trace, TraceRecord
 from deviate.diverge.ulps import is_within, value_ulps
+from deviate.model.places import place_text
 
 LOOK_AHEAD = 200
 """Number of records in which to search for an extra record, after the first difference."""

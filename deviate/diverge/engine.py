@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
-from deviate.base.notebooks import place_text
 from deviate.base.redaction import redact_words
 from deviate.diverge.calls import Calls
 from deviate.diverge.compare import compare_traces
@@ -22,6 +21,7 @@ from deviate.diverge.source import Texts
 from deviate.diverge.suspects import Evidence, find_causes, find_suspects
 from deviate.diverge.traces import Trace, kept_array
 from deviate.diverge.ulps import ulps
+from deviate.model.places import place_text
 from deviate.model.records import Experiment, Run
 from deviate.records.experiments import read
 from deviate.records.layout import snapshot_folder

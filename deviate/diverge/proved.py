@@ -5,12 +5,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from deviate.base.notebooks import place_text
 from deviate.diverge.calls import Calls, last_name, system_cure
 from deviate.diverge.chance import SHARED
 from deviate.diverge.findings import Cause, Certainty, CodeLine
 from deviate.diverge.proof import KERNELS, THREADS, Proof
 from deviate.diverge.suspects import Suspect, cause_of
+from deviate.model.places import place_text
 from deviate.replay.variants import HASH
 from deviate.sources.catalogue import SOURCES
 from deviate.sources.seeds import SEEDING

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from deviate.base.notebooks import place_text
 from deviate.diverge.calls import Calls, last_name
 from deviate.diverge.findings import COMPUTED, MADE, Cause, CodeLine, Difference, InputDifference, Phase
 from deviate.diverge.holds import HOLDS
 from deviate.model.analysis import Hazard
+from deviate.model.places import place_text
 from deviate.model.plan import Variant
 from deviate.model.records import Run, SeedEvent
 from deviate.records.environment import ALWAYS_TOLD, VARIABLE

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 import deviate
 from deviate.base.decisions import log_decision
 from deviate.base.digests import file_digest, with_digest
-from deviate.base.notebooks import is_notebook, notebook_script
+from deviate.base.notebooks import notebook_script
 from deviate.base.text_patterns import pattern_regex
 from deviate.errors import InputError, RecordError, ToolError
 from deviate.instrument.git import GitState, freeze_git, freeze_provenance
@@ -41,6 +41,7 @@ from deviate.instrument.tree import (
     survey_of,
 )
 from deviate.model.analysis import REPORTED_OTHERWISE, TEXT_SINK, Analysis
+from deviate.model.places import is_notebook
 from deviate.model.plan import Snapshot
 from deviate.registry import ADAPTERS, SINKS, Plugin, adapted_modules, travelling, warn_of
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from deviate.base.notebooks import is_notebook
+from deviate.model.places import is_notebook
 
 # ---------------------------------------------------------------- output of this command
 #

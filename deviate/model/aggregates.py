@@ -1,21 +1,6 @@
 """Names of the aggregates, which reduce the values of a run to its score."""
 
-import re
-
-from deviate.errors import InputError
-
 AT, MEAN_LAST, AT_BEST = "at:", "mean-last:", "at-best:"
 """Prefixes of the aggregates that take a step, a number of steps, and the name of a metric."""
 PLAIN = ("last", "best", "mean", "median", "min", "max")
 AGGREGATES = (*PLAIN, f"{AT}K", f"{MEAN_LAST}K", f"{AT_BEST}METRIC")
-VALID = re.compile(rf"{'|'.join(PLAIN)}|{AT}[0-9]+|{MEAN_LAST}0*[1-9][0-9]*|{AT_BEST}.+")
-
-
-def refuse_aggregate(aggregate: str, place: str = "") -> None:
-    """Raise InputError for anything but one of `AGGREGATES`; `place` names the option or section that holds it."""
-    if VALID.fullmatch(aggregate) is None:
-        raise InputError(
-            f"{place}: {aggregate!r} is not an aggregate" if place else f"{aggregate!r} is not an aggregate",
-            f"Use one of {', '.join(AGGREGATES)} (at:K: in step K of the main loop, from 0; mean-last:K: over the last "
-            "K steps; at-best:METRIC: where that metric is best).",
-        )

@@ -5,7 +5,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Literal
 
-from deviate.base.notebooks import place_text, with_cells
+from deviate.model.places import place_text, with_cells
 
 Role = Literal["quality", "time", "other"]
 Direction = Literal["max", "min"]

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from deviate.base.decisions import log_decision
 from deviate.base.git import project_root
-from deviate.base.notebooks import is_notebook
 from deviate.base.redaction import redact_words
 from deviate.errors import InputError
+from deviate.model.places import is_notebook
 
 CONFIG = "deviate.toml"
 TRAIN_KEY = '[experiment] train = "train.py"'

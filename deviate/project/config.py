@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
 
-from deviate.base.notebooks import line_of
 from deviate.base.text_patterns import pattern_regex
 from deviate.errors import InputError
-from deviate.model.aggregates import refuse_aggregate
 from deviate.model.analysis import Direction, Place, Role
+from deviate.model.places import line_of
+from deviate.series.score import refuse_aggregate
 
 T = TypeVar("T")
 PARTS = ("capture", "experiment", "metrics", "snapshot", "statements", "variants")

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.analysis.resolve.statements import read_statements
-from deviate.base.notebooks import place_text
 from deviate.errors import InputError
 from deviate.model.aggregates import AGGREGATES
 from deviate.model.analysis import Analysis, Metric, Place, Rejected
+from deviate.model.places import place_text
 from deviate.project.config import Config, MetricConfig, parse, read_text
 from deviate.project.config_text import ConfigText, comment, comment_out, section_text
 from deviate.project.selection import Match, places_now, section_of

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from deviate.analysis.resolve.statements import Statements, normalise, read_statements
-from deviate.base.notebooks import place_text
 from deviate.errors import InputError
 from deviate.model.aggregates import AT_BEST
 from deviate.model.analysis import NAMED, TEXT_SINK, Analysis, Loop, Metric, Place, Rejected, Site
 from deviate.model.metric_vocabulary import direction_of, item_traits, role_of, split_identifier
+from deviate.model.places import place_text
 from deviate.model.plan import SelectedMetric, Selection
 from deviate.project.command import CONFIG
 from deviate.project.config import Config, MetricConfig, read_text

@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.model.aggregates import AT_BEST, refuse_aggregate
+from deviate.model.aggregates import AT_BEST
 from deviate.project.command import CONFIG, refuse_missing_script, refuse_unknown_program
 from deviate.project.prepare import PreparedScript
 from deviate.records.plans import place_of
 from deviate.replay.experiments import Request, make_executor
+from deviate.series.score import refuse_aggregate
 from deviate.stats.options import AnalysisOptions
 
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from deviate.base.digests import document_digest
-from deviate.base.texts import count, first_few, ranges
 from deviate.errors import RecordError, writing
 from deviate.model.plan import Spec
 from deviate.model.records import Run
+from deviate.model.texts import count, first_few, ranges
 from deviate.records.files import find_record, read_record, to_builtins, write_record
 from deviate.records.layout import attempts, runs_folder, spec_file
 from deviate.records.runs import read_intact_result, read_spec

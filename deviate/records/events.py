@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 from msgspec import convert
 
 from deviate import eventlog
-from deviate.base.notebooks import place_text
 from deviate.eventlog import event_of, number
 from deviate.model.analysis import Place
 from deviate.model.cost import Pace, Profile
+from deviate.model.places import place_text
 from deviate.model.plan import Stream
 from deviate.model.records import (
     Artifact,

@@ -15,13 +15,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from deviate.base.texts import first_few
 from deviate.errors import InputError, writing
 from deviate.eventlog import SCHEMA, encode, number_text
 from deviate.model.analysis import Metric
 from deviate.model.metric_vocabulary import item_traits, word_set
 from deviate.model.plan import SelectedMetric, Selection, Spec
 from deviate.model.records import IMPORTED_AS, Experiment, Run
+from deviate.model.texts import first_few
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record
 from deviate.records.importers import IMPORTERS, Imported, ImportedRun, Importer

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec.structs
 
 from deviate.base.decisions import log_decision, timed_stage
-from deviate.base.notebooks import traceback_with_cells
 from deviate.base.redaction import redact_words
-from deviate.base.texts import first_few
 from deviate.errors import RecordError
 from deviate.model.estimates import value_text
+from deviate.model.places import traceback_with_cells
 from deviate.model.plan import PrimaryChoice, SelectedMetric, Spec
 from deviate.model.records import Artifact, Experiment, Run, Series
+from deviate.model.texts import first_few
 from deviate.records import merge_processes
 from deviate.records.catalog import Catalog
 from deviate.records.columns import NO_STEP

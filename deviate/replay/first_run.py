@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from deviate.base.texts import first_few
 from deviate.errors import DeviateError, InputError
 from deviate.model.analysis import Analysis
 from deviate.model.plan import PrimaryChoice
 from deviate.model.records import Experiment, Run
+from deviate.model.texts import first_few
 from deviate.records.layout import log_files
 from deviate.records.plans import change_experiment, read_plan
 from deviate.records.read import log_end, open_runs, read_experiment

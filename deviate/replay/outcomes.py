@@ -12,9 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, Literal
 
-from deviate.base.notebooks import place_text
 from deviate.errors import RunError
 from deviate.eventlog import EndEntry, SignalEntry, decode
+from deviate.model.places import place_text
 from deviate.model.records import Status
 from deviate.records.layout import event_files
 from deviate.records.read import stderr_tail

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from deviate.base.texts import ranges
 from deviate.model.estimates import level_text
+from deviate.model.texts import ranges
 
 Key = TypeVar("Key")
 Item = TypeVar("Item")

@@ -4,15 +4,15 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from deviate.base.notebooks import place_text
-from deviate.base.texts import count, first_few
 from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Reason, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings
 from deviate.model.metric_vocabulary import word_set
+from deviate.model.places import place_text
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Run
+from deviate.model.texts import count, first_few
 from deviate.series.headline import is_on_test_data, is_result
 from deviate.series.words import words_of
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED

@@ -4,7 +4,6 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from deviate.base.texts import count
 from deviate.model.analysis import Direction
 from deviate.model.check import CheckOutcome, CompletionCheck, ControlCheck, MetricCheck
 from deviate.model.comparisons import Comparison, CompletionComparison
@@ -20,6 +19,7 @@ from deviate.model.estimates import (
 )
 from deviate.model.findings import PairFindings
 from deviate.model.records import Experiment
+from deviate.model.texts import count
 from deviate.stats.compare import deciding_scores
 from deviate.stats.design.power import detectable_paired_effect, fewest, runs_for_effect
 from deviate.stats.estimates.proof import repeatability

@@ -4,12 +4,12 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deviate.base.texts import count
 from deviate.model.analysis import Direction, Metric, Role
 from deviate.model.comparisons import Description
 from deviate.model.estimates import FAILURES, VERDICT_RUNS, Estimate, Reason, Score, Unavailable
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
+from deviate.model.texts import count
 from deviate.series.score import aggregate_series, score_of
 from deviate.stats.design.precision import precision_note, target_of
 from deviate.stats.estimates import bootstrap, one_sample

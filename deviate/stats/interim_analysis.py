@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from deviate.base.texts import count
 from deviate.model.comparisons import Comparison, CompletionComparison, Equivalence, Paired, SpreadVerdict, Verdict
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable, level_text
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
+from deviate.model.texts import count
 from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED, describe_runs
 from deviate.stats.design.group_sequential import SPENDING_NAMES, SpendingPlan, at_look, repeated_p

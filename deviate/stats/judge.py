@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from deviate.errors import InputError
-from deviate.model.aggregates import AT_BEST, refuse_aggregate
+from deviate.model.aggregates import AT_BEST
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Comparison, Description, Equivalence
 from deviate.model.estimates import Unavailable
@@ -18,6 +18,7 @@ from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import Experiment
 from deviate.series.copies import distinct_metrics
 from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, choose_headline, rank_of
+from deviate.series.score import refuse_aggregate
 from deviate.stats.advice import all_warnings, ask_for_primary, never_reported_warnings
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs

@@ -3,11 +3,11 @@
 import math
 from dataclasses import replace
 
-from deviate.base.texts import count
 from deviate.model.comparisons import Description, Verdict
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
+from deviate.model.texts import count
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import SampleSummary
 from deviate.stats.interim_analysis import pending

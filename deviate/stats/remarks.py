@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable, Sequence
 
-from deviate.base.texts import count
 from deviate.model.estimates import value_text
 from deviate.model.records import Experiment, Run, Series
+from deviate.model.texts import count
 
 
 def non_finite_note(runs: Sequence[Run], metric: str) -> str:

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from deviate.base.notebooks import place_text
-from deviate.base.texts import count, first_few
 from deviate.model.comparisons import Description
 from deviate.model.estimates import value_text
 from deviate.model.findings import Absorption, Repeatability
+from deviate.model.places import place_text
 from deviate.model.records import Experiment
+from deviate.model.texts import count, first_few
 from deviate.stats.estimates.proof import evaluation_statements, select_completed
 from deviate.stats.estimates.sample import spread_refusal
 from deviate.stats.study import (

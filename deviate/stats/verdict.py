@@ -1,6 +1,5 @@
 """The verdict: one word for a comparison, by the first rule that applies, and the reason in a sentence."""
 
-from deviate.base.texts import count
 from deviate.model.comparisons import Comparison, Description, Equivalence, Verdict, Word
 from deviate.model.estimates import (
     PAIRED_ALONE_RUNS,
@@ -12,6 +11,7 @@ from deviate.model.estimates import (
     Unavailable,
     level_text,
 )
+from deviate.model.texts import count
 from deviate.stats.design.power import pairs_needed, runs_needed
 from deviate.stats.estimates.sample import differences_of, spread_refusal
 from deviate.stats.tests.both import NEAR, p_of

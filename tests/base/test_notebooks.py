@@ -7,8 +7,9 @@ import os
 import pytest
 from notebooks import notebook_text
 
-from deviate.base.notebooks import notebook_script, place_text, set_aside_text, traceback_with_cells
+from deviate.base.notebooks import notebook_script, set_aside_text
 from deviate.errors import InputError
+from deviate.model.places import place_text, traceback_with_cells
 
 
 def script(*cells: str) -> list[str]:

@@ -12,9 +12,9 @@ from deviate.analysis.resolve.project import Project
 from deviate.analysis.resolve.source import SourceFile, read_source
 from deviate.analysis.resolve.statements import normalise
 from deviate.analysis.resolve.tree import constant_number, walk
-from deviate.base.notebooks import place_text
 from deviate.errors import InputError
 from deviate.model.analysis import Analysis, Loop, Site, TapForm
+from deviate.model.places import place_text
 
 ADDED = "named in deviate.toml"
 MOST_SHOWN = 6

@@ -17,9 +17,10 @@ from libcst.metadata import CodePosition
 
 from deviate.analysis.resolve.positions import Ranges
 from deviate.base.decisions import log_decision
-from deviate.base.notebooks import is_notebook, notebook_script, place_text, set_aside_text
+from deviate.base.notebooks import notebook_script, set_aside_text
 from deviate.errors import InputError
 from deviate.model.analysis import Span
+from deviate.model.places import is_notebook, place_text
 
 # ---------------------------------------------------------------- parsing
 # The text of a file becomes a concrete syntax tree, or one message that says why not and where.

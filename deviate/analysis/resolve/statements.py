@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from deviate.base.notebooks import is_notebook, notebook_script
+from deviate.base.notebooks import notebook_script
 from deviate.errors import InputError
+from deviate.model.places import is_notebook
 
 LONGEST = 110
 """Maximum length of a statement text; a longer one is cut and followed by a hash of the whole."""

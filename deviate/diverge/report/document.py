@@ -3,11 +3,11 @@
 import shlex
 from collections.abc import Iterator
 
-from deviate.base.notebooks import line_text
 from deviate.base.redaction import redact_words
 from deviate.diverge.findings import Cause, CodeLine, Difference, DivergenceFindings, Growth, Ulps
 from deviate.diverge.report.answer import answer_of, paste_text
 from deviate.diverge.report.words import apart, called_at, code_text, input_time, place_text, shown_values, where
+from deviate.model.places import line_text
 from deviate.report.data.published import Shape, document_data, publish
 from deviate.report.data.schema import Schema, document_schema
 from deviate.report.data.tables import shield_rows

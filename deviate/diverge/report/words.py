@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping
 
-from deviate.base.notebooks import place_text as text_of_place
 from deviate.diverge.findings import MADE, CodeLine, Difference, DivergenceFindings, Growth, InputDifference, Phase
 from deviate.diverge.findings import Ulps as UlpDistance
+from deviate.model.places import place_text as text_of_place
 from deviate.report.format import clean, counted_of, name_text, rough
 
 PHASES: Mapping[Phase, str] = {

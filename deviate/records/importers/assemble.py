@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
-from deviate.base.texts import count, first_few
 from deviate.errors import InputError
 from deviate.model.metric_vocabulary import direction_of, role_of, snake, split_identifier, word_set
 from deviate.model.records import Series, Status
+from deviate.model.texts import count, first_few
 from deviate.records.importers import Imported, ImportedRun
 from deviate.records.importers.tables import CellTable, is_integral, is_numeric, number
 from deviate.series.words import COUNTERS

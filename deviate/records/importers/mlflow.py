@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from deviate.base.redaction import redact
-from deviate.base.texts import first_few
 from deviate.errors import InputError
 from deviate.model.records import Status
+from deviate.model.texts import first_few
 from deviate.records.importers import Imported, importer
 from deviate.records.importers.tables import head
 from deviate.records.importers.tracked import CURE, TrackedProject, TrackedRun, calling, note_on, read_settings, trained

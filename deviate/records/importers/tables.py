@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deviate.base.texts import count
 from deviate.errors import InputError
+from deviate.model.texts import count
 
 LARGEST_FILE = 128 * 1024 * 1024
 """A table takes up to 25 times as much memory."""

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from deviate.base.redaction import redact, redact_variables
-from deviate.base.texts import first_few
 from deviate.errors import InputError
 from deviate.model.records import Series, Status
+from deviate.model.texts import first_few
 from deviate.records.columns import NO_STEP, series_of
 from deviate.records.importers import Imported, ImportedRun
 

@@ -7,10 +7,10 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from deviate.base.redaction import redact, redact_variables
-from deviate.base.texts import first_few
 from deviate.errors import InputError
 from deviate.model.metric_vocabulary import snake, word_set
 from deviate.model.records import TUNED
+from deviate.model.texts import first_few
 from deviate.records.importers import Imported
 from deviate.records.importers.tracked import TrackedProject, TrackedRun, is_seed
 

@@ -4,7 +4,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from deviate.base.texts import first_few
+from deviate.model.texts import first_few
 from deviate.report.document import (
     NOTHING,
     Absent,

@@ -4,10 +4,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Sequence
 
-from deviate.base.notebooks import line_text, place_text
-from deviate.base.texts import first_few
 from deviate.model.analysis import Analysis, Direction, Hazard, Loop, Metric, Rejected, RejectionReason
+from deviate.model.places import line_text, place_text
 from deviate.model.plan import SelectedMetric, Selection
+from deviate.model.texts import first_few
 from deviate.report.format import group_pairs, printable
 from deviate.report.lines import name
 from deviate.series.headline import DECLARED, choose_headline

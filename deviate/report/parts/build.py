@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
 
 from deviate import __version__
-from deviate.base.texts import first_few
 from deviate.model.comparisons import Description
 from deviate.model.findings import ExperimentFindings, Findings
 from deviate.model.margin import date_margin
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
+from deviate.model.texts import first_few
 from deviate.registry import wing
 from deviate.report.data.published import SCHEMA, document_data
 from deviate.report.data.tables import data_section, score_rows

@@ -4,10 +4,10 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-from deviate.base.texts import first_few
 from deviate.model.comparisons import Description
 from deviate.model.estimates import Estimate, Interval, Reason, Unavailable
 from deviate.model.plan import SelectedMetric
+from deviate.model.texts import first_few
 from deviate.report.document import Absent, Entry, SummaryLine, TableRow, cell
 from deviate.report.format import (
     between,

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from deviate.base.notebooks import place_text
 from deviate.model.aggregates import AT, AT_BEST, MEAN_LAST
 from deviate.model.comparisons import Comparison, Description
 from deviate.model.estimates import NOT_APPLICABLE, NOT_ASKED, Interval, Unavailable
 from deviate.model.findings import Findings
+from deviate.model.places import place_text
 from deviate.model.plan import SelectedMetric
 from deviate.report.document import Absent, DocumentTable, MetricPart, ReportFigure, TableRow, cell, quantities
 from deviate.report.format import clean, confidence_text, counted, difference_unit, name_text, replicates, shorten

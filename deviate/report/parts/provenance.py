@@ -5,9 +5,9 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from deviate.base.notebooks import place_text
-from deviate.base.texts import first_few
+from deviate.model.places import place_text
 from deviate.model.records import IMPORTED_AS, SHARED, ControlEvent, DrawEvent, Experiment, Run
+from deviate.model.texts import first_few
 from deviate.report.document import (
     Absent,
     Block,

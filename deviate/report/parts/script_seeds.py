@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from deviate.base.notebooks import place_text
-from deviate.base.texts import first_few
+from deviate.model.places import place_text
 from deviate.model.records import SeedEvent
+from deviate.model.texts import first_few
 from deviate.report.format import clean
 
 STREAMS = frozenset({"init", "shuffle", "augment", "dropout", "other"})

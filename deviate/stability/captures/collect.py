@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from deviate.base.texts import first_few
 from deviate.errors import RecordError
 from deviate.model.records import Artifact, Captured, CapturedSet, CapturedWeights, Experiment, NotCaptured, Run
+from deviate.model.texts import first_few
 from deviate.records.stored_arrays import names_in, reading_arrays
 from deviate.stability.captures.sets import AlignedSet, build, runs_text
 from deviate.stability.captures.stored import Stored, StoredWeights, combine_shards

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deviate.base.texts import count
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Reason, Unavailable
 from deviate.model.stability import Measure, MeasureName
+from deviate.model.texts import count
 from deviate.series.score import LARGEST
 from deviate.stability.measures.blocks import Matrix, mirror
 from deviate.stats.estimates.one_sample import SINGLE_RUN, mean_interval, mean_of, sd_interval, sd_of

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deviate.base.texts import count
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.model.records import CapturedSet
 from deviate.model.stability import MeasureName, Reduction
+from deviate.model.texts import count
 from deviate.stability.measures.classified import Classified, classify, measures_of
 from deviate.stability.measures.intervals import NO_TRUTH, jackknife
 from deviate.stats.estimates.one_sample import SINGLE_RUN

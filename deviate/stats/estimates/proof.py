@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from deviate.base.notebooks import place_text
-from deviate.base.texts import count, first_few
 from deviate.model.findings import Absorption, Agreement, Parting, Repeatability, WeightsAgreement
+from deviate.model.places import place_text
 from deviate.model.records import DrawEvent, EvaluationData, Experiment, Run, Series
+from deviate.model.texts import count, first_few
 
 Place = tuple[bool, int, int]
 """(False, step of the main loop, ordinal within it), or (True, 0, ordinal) outside it; the first difference is searched

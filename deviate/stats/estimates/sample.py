@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deviate.base.texts import count
 from deviate.model.estimates import Reason, Unavailable
+from deviate.model.texts import count
 from deviate.series.score import LARGEST
 
 Values = Sequence[float]

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import stats
 
-from deviate.base.texts import count
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.texts import count
 from deviate.series.score import LARGEST
 from deviate.stats.estimates.sample import Values
 from deviate.stats.registry import statistic

@@ -9,11 +9,11 @@ from itertools import combinations
 import numpy as np
 from scipy import optimize, special, stats
 
-from deviate.base.texts import count
 from deviate.model.comparisons import Contrast, ManyTable
 from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interval, Reason, Test, Unavailable
 from deviate.model.findings import ExperimentFindings
 from deviate.model.plan import SelectedMetric
+from deviate.model.texts import count
 from deviate.series.score import LARGEST
 from deviate.stats.estimates.sample import (
     SampleSummary,

@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from deviate.base.texts import count
 from deviate.model.comparisons import Comparison, CompletionComparison, Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings
 from deviate.model.records import Experiment
+from deviate.model.texts import count
 from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_p
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.interim_analysis import standing

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from deviate.base.texts import count
 from deviate.model.comparisons import Aggregated, Contrast, TaskFindings
 from deviate.model.estimates import N_RESAMPLES, Estimate, Interval, Test, Unavailable
 from deviate.model.findings import ExperimentFindings
+from deviate.model.texts import count
 from deviate.series.score import LARGEST
 from deviate.stats.estimates import stratified
 from deviate.stats.estimates.sample import Values, moments, never_zero

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate, stats
 
-from deviate.base.texts import count
 from deviate.model.comparisons import CurveComparison
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Unavailable
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Series
+from deviate.model.texts import count
 from deviate.series.score import LARGEST
 from deviate.stats.tests.two_sample import welch, welch_interval
 

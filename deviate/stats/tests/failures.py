@@ -7,10 +7,10 @@ from typing import get_args
 import numpy as np
 from scipy import stats
 
-from deviate.base.texts import count
 from deviate.model.comparisons import Completion, CompletionComparison, Description
 from deviate.model.estimates import FAILURES, Estimate, Interval, Reason, Test, Unavailable
 from deviate.model.records import Experiment, Status
+from deviate.model.texts import count
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.estimates.sample import never_zero
 from deviate.stats.tests.two_sample import mann_whitney

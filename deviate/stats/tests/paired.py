@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from deviate.base.texts import count
 from deviate.model.comparisons import Description, Paired
 from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailable
 from deviate.model.records import Experiment
+from deviate.model.texts import count
 from deviate.stats.design.power import detectable_difference, detectable_paired
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import (

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from deviate.base.texts import count
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Attainment, AttainmentComparison
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Test, Unavailable
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
+from deviate.model.texts import count
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.tests.curves import main_loop
 from deviate.stats.tests.permutation import arrangements, how, parts
