@@ -26,7 +26,7 @@ from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record
 from deviate.records.importers import IMPORTERS, Imported, ImportedRun, Importer
 from deviate.records.importers.tracked import in_order, reading
-from deviate.records.layout import attempt_folder, runs_folder, snapshot_folder, spec_file
+from deviate.records.layout import attempt_folder, manifest_file, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import Plan, VariantPlan, create_experiment, new_experiment_folder, place_of
 from deviate.records.read import experiment_of_plan, judge_run
 from deviate.records.runs import Result, run_id, spec_hash, write_result, write_spec
@@ -297,7 +297,7 @@ def _write_snapshot(snapshot: Path, plan: Plan) -> None:
     )  # fmt: skip
     with writing(f"making {snapshot}"):
         snapshot.mkdir(parents=True)
-    write_record(snapshot / "manifest.json", "manifest", manifest)
+    write_record(manifest_file(snapshot), "manifest", manifest)
 
 
 def _write_run(place: Path, spec: Spec, run: ImportedRun) -> None:

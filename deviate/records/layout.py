@@ -37,6 +37,10 @@ def snapshot_folder(experiment: Path) -> Path:
     return experiment / "snapshot"
 
 
+def manifest_file(snapshot: Path) -> Path:
+    return snapshot / "manifest.json"
+
+
 def runs_folder(experiment: Path) -> Path:
     return experiment / "runs"
 

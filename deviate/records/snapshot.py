@@ -10,7 +10,7 @@ from deviate.base.redaction import redact
 from deviate.errors import RecordError
 from deviate.model.records import InjectedCode, Revision
 from deviate.records.files import read_json, read_record
-from deviate.records.layout import experiments_folder
+from deviate.records.layout import experiments_folder, manifest_file
 from deviate.records.schema import Manifest
 
 GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
@@ -19,7 +19,7 @@ GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
 
 def read_manifest(snapshot: Path) -> Manifest:
     """Raises RecordError when the manifest is missing or damaged."""
-    return read_record(snapshot / "manifest.json", "manifest", Manifest)
+    return read_record(manifest_file(snapshot), "manifest", Manifest)
 
 
 def output_names(deviate: Path) -> frozenset[str]:
