@@ -284,3 +284,37 @@ def test_an_experiment_whose_plan_is_damaged_is_named_and_stands_in_nobodys_way(
     assert "2/2 completed" in deviate("run", "train.py", "-r", "2", "--name", "whole").out
     refused = deviate("run", "train.py", "-r", "2", "--name", "torn")
     assert (refused.code, "is damaged" in refused.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda spec: spec.write_text(spec.read_text()[:100]), "spec.json is damaged: "),
+        (lambda spec: spec.write_text("[]"), "spec.json is damaged: it is not a JSON object"),
+        (lambda spec: spec.unlink(), "spec.json: No such file or directory"),
+    ],
+    ids=["truncated", "of another type", "missing"],
+)
+def test_a_damaged_spec_is_named_as_in_the_report(damage, why: str, project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    assert deviate("run", "train.py", "-q", "-r", "2").code == 0
+    run = min((project / ".deviate/experiments/train/runs").iterdir())
+    damage(run / "spec.json")
+    for verb in ("show", "report"):
+        told = " ".join(deviate(verb, "train").both.split())
+        assert f"run {run.name} is damaged and left out (" in told
+        assert why in told
+        assert "; deviate resume train runs it again" in told
+    assert "1 damaged: see deviate show train" in deviate("list").out
+
+
+def test_an_experiment_without_its_plan_is_named_and_the_others_are_listed(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    for name in ("whole", "torn"):
+        assert deviate("run", "train.py", "-q", "-r", "1", "--name", name).code == 0
+    (project / ".deviate/experiments/torn/experiment.json").unlink()
+    told = "experiments/torn/experiment.json: No such file or directory"
+    answer = deviate("list")
+    assert (answer.code, len(answer.out.splitlines())) == (0, 2)
+    assert f"{told}; restore it from a backup" in answer.err
+    for verb in ("show", "report"):
+        refused = deviate(verb, "torn")
+        assert (refused.code, told in refused.err, "restore it" in refused.err) == (1, True, True)

@@ -28,11 +28,11 @@ def list_experiment(folder: Path) -> tuple[list[dict[str, Any]], bool]:
     plan = read_plan(folder)
     rung, runs = rung_of(plan), tuple(recorded_runs(folder))
     try:
-        states, problem = run_states(folder, plan, runs), ""
+        states = run_states(folder, plan, runs)
         scores = None if rung else _scores(folder, runs, states)
         means = {} if scores is None else {mean.variant: mean for mean in _means(scores)}
-        if scores is not None and scores.damaged:
-            problem = f"{len(scores.damaged)} damaged: see deviate show {plan.name}"
+        n_damaged = sum(bool(run.problem) for run in runs) + (0 if scores is None else len(scores.damaged))
+        problem = f"{n_damaged} damaged: see deviate show {plan.name}" if n_damaged else ""
     except RecordError as error:
         states, means, problem = (), {}, error.message
     entries = list(_entries(plan, states, means, problem))

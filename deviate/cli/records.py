@@ -13,7 +13,8 @@ from deviate.base.kept import keep, read_kept
 from deviate.cli.app import Form, as_json, command
 from deviate.errors import RecordError
 from deviate.records.fingerprint import fingerprint
-from deviate.records.layout import experiments_folder, records_folder
+from deviate.records.layout import records_folder
+from deviate.records.plans import experiment_folders
 from deviate.report.format import decimals, duration, number, size_text, with_unit
 from deviate.report.lines import align_columns, name
 
@@ -30,7 +31,7 @@ def list_command(
 ) -> None:
     """List recorded experiments, one line per variant."""
     folder = records_folder(Path.cwd().resolve())
-    entries, damaged = _read(folder, size)
+    entries, damaged = read_entries(folder, has_size=size)
     if form is Form.json:
         typer.echo(as_json([*entries, *(_damaged_entry(name, error) for name, error in damaged.items())]))
         return
@@ -44,15 +45,15 @@ def list_command(
         typer.echo(f"{unread}: {error.message}; {error.hint}", err=True)
 
 
-def _read(folder: Path, has_size: bool) -> tuple[list[dict[str, Any]], dict[str, RecordError]]:
+def read_entries(folder: Path, *, has_size: bool = False) -> tuple[list[dict[str, Any]], dict[str, RecordError]]:
     """The entries of all experiments, oldest first, and by name why others cannot be read.
 
     Those of an experiment that cannot have changed since it was listed last are in the index.
     """
     index = read_kept(folder / INDEX)
     entries, damaged, kept = list[dict[str, Any]](), dict[str, RecordError](), dict[str, Any]()
-    for path in sorted(experiments_folder(folder).glob("*/experiment.json")):
-        experiment, state = path.parent, fingerprint(path.parent)
+    for experiment in experiment_folders(folder):
+        state = fingerprint(experiment)
         known, listed = index.get(experiment.name, ("", []))
         is_settled = True
         if not state or known != state:

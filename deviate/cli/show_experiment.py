@@ -420,8 +420,10 @@ def _warnings(folder: Path, runs: Sequence[RecordedRun], states: Sequence[RunSta
     """Warnings about the snapshot, the runs and their environments, without duplicates."""
     from deviate.records.environment import environment_misfits
     from deviate.records.layout import snapshot_folder
+    from deviate.records.read import damage_text
 
     yield from read_manifest(snapshot_folder(folder)).warnings
+    yield from (damage_text(run.folder, run.problem) for run in runs if run.problem)
     results = {attempt.folder: attempt.result for run in runs for attempt in run.attempts}
     replicates_by_reason: dict[str, list[int]] = {}
     for state in states:

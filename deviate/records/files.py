@@ -62,7 +62,7 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise RecordError(f"reading {path}: {error.strerror or error}") from error
+        raise RecordError(f"reading {path}: {error.strerror or error}", "restore it from a backup") from error
     with reading(path):
         document = json.loads(data)
         if not isinstance(document, dict):

@@ -297,6 +297,12 @@ def read_plan(folder: Path) -> Plan:
     return plan
 
 
+def experiment_folders(deviate: Path) -> list[Path]:
+    """The folders of experiments by name, also of those that have runs and no plan any more."""
+    folders = sorted(experiments_folder(deviate).glob("*/"))
+    return [folder for folder in folders if experiment_file(folder).exists() or any(runs_folder(folder).glob("*/"))]
+
+
 def list_experiments(deviate: Path) -> tuple[Plan, ...]:
     """Every experiment under `.deviate/` whose plan can be read, oldest first."""
     return on_record(deviate)[0]
@@ -305,12 +311,12 @@ def list_experiments(deviate: Path) -> tuple[Plan, ...]:
 def on_record(deviate: Path) -> tuple[tuple[Plan, ...], dict[str, RecordError]]:
     """The plans that can be read, oldest first, and by name why others cannot."""
     plans, damaged = [], {}
-    for path in sorted(experiments_folder(deviate).glob("*/experiment.json")):
+    for folder in experiment_folders(deviate):
         try:
-            plans.append(read_plan(path.parent))
+            plans.append(read_plan(folder))
         except RecordError as error:
-            log_decision("records", "experiment %s is left out: %s", path.parent.name, error.message)
-            damaged[path.parent.name] = error
+            log_decision("records", "experiment %s is left out: %s", folder.name, error.message)
+            damaged[folder.name] = error
     return tuple(sorted(plans, key=lambda plan: (plan.created, plan.name))), damaged
 
 
@@ -336,9 +342,9 @@ def find_experiment(deviate: Path, name: str) -> Path:
         InputError: there is none; the message lists those that are there.
     """
     folder = experiments_folder(deviate) / name
-    if NAME.fullmatch(name) and experiment_file(folder).exists():
+    names = [path.name for path in experiment_folders(deviate)]
+    if NAME.fullmatch(name) and name in names:
         return folder
-    names = sorted(path.parent.name for path in experiments_folder(deviate).glob("*/experiment.json"))
     near = difflib.get_close_matches(name, names, n=1)
     suggestion = f"did you mean {near[0]}? " if near else ""
     raise InputError(

@@ -31,7 +31,6 @@ from deviate.records.layout import (
     result_file,
     runs_folder,
     snapshot_folder,
-    spec_file,
 )
 from deviate.records.main_loop import MainLoop, confirm_main_loop
 from deviate.records.plans import Plan, VariantPlan, flags_of, read_plan
@@ -44,8 +43,7 @@ from deviate.records.runs import (
     find_result,
     read_claim,
     read_result,
-    read_spec,
-    run_id,
+    spec_of,
 )
 from deviate.records.schema import Manifest
 from deviate.records.snapshot import damaged_sources, list_injected, read_manifest, revision
@@ -207,18 +205,15 @@ def _specs(folder: Path) -> tuple[list[tuple[Path, Spec]], list[str]]:
         if not attempts(path):
             continue
         try:
-            specs.append((path, _spec_of(path)))
+            specs.append((path, spec_of(path)))
         except RecordError as error:
-            damaged.append(f"run {path.name} is damaged and left out ({error.message}); {_cure(folder)}")
+            damaged.append(damage_text(path, error.message))
     return specs, damaged
 
 
-def _spec_of(run: Path) -> Spec:
-    """Raises RecordError when it is damaged or belongs to another run."""
-    spec = read_spec(spec_file(run))
-    if run_id(spec) != run.name:
-        raise RecordError("its spec belongs to another run")
-    return spec
+def damage_text(run: Path, why: str) -> str:
+    """A warning about a run whose spec is damaged."""
+    return f"run {run.name} is damaged and left out ({why}); {_cure(run.parent.parent)}"
 
 
 def _first_completed(plan: Plan, specs: Sequence[tuple[Path, Spec]]) -> tuple[Path | None, bool]:

@@ -16,7 +16,7 @@ from deviate.errors import RecordError
 from deviate.model.plan import Spec
 from deviate.model.records import Status
 from deviate.records.files import find_record, read_record, reading, to_builtins, write_record
-from deviate.records.layout import WORK, artifacts_folder, attempt_folder, claim_file, result_file
+from deviate.records.layout import WORK, artifacts_folder, attempt_folder, claim_file, result_file, spec_file
 from deviate.records.schema import Cause
 
 ID_DIGITS = 16
@@ -49,6 +49,14 @@ def keep_spec(path: Path, spec: Spec) -> None:
 def read_spec(path: Path) -> Spec:
     """Raises RecordError when the file is damaged."""
     return read_record(path, "spec", Spec)
+
+
+def spec_of(run: Path) -> Spec:
+    """The spec of the run in a folder. Raises RecordError when it is damaged or belongs to another run."""
+    spec = read_spec(spec_file(run))
+    if run_id(spec) != run.name:
+        raise RecordError(f"{spec_file(run)} belongs to another run")
+    return spec
 
 
 HEARTBEAT_S = 5.0

@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 from deviate.errors import RecordError
 from deviate.model.plan import Spec
 from deviate.model.records import Status
-from deviate.records.layout import attempt_number, runs_folder, snapshot_folder, spec_file
+from deviate.records.layout import attempt_number, runs_folder, snapshot_folder
 from deviate.records.layout import attempts as attempt_folders
 from deviate.records.plans import Plan, read_plan
-from deviate.records.runs import Claim, Result, read_claim, read_result, read_spec
+from deviate.records.runs import Claim, Result, read_claim, read_result, spec_of
 from deviate.records.schema import Manifest
 from deviate.records.snapshot import read_manifest
 from deviate.registry import wing
@@ -62,11 +62,16 @@ class AttemptState:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """A run that was started; `spec` is None where a power cut took it. The latest attempt is the last one."""
+    """A run that was started; `spec` is None where it is damaged. The latest attempt is the last one.
+
+    Attributes:
+        problem: why the spec cannot be read.
+    """
 
     folder: Path
     spec: Spec | None
     attempts: tuple[AttemptState, ...]
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +188,10 @@ def recorded_runs(experiment: Path) -> Iterator[RecordedRun]:
 def read_run(run: Path) -> RecordedRun:
     """The run in a folder."""
     try:
-        spec = read_spec(spec_file(run))
-    except RecordError:
-        spec = None
-    return RecordedRun(run, spec, attempt_states(run))
+        return RecordedRun(run, spec_of(run), attempt_states(run))
+    except RecordError as error:
+        tried = attempt_states(run)
+        return RecordedRun(run, None, tried, error.message if tried else "")  # none is begun, where there is no attempt
 
 
 def attempt_states(run: Path) -> tuple[AttemptState, ...]:
