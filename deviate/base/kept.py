@@ -1,6 +1,7 @@
 """Answers that are kept in a file until what they were made from changes. Losing the file costs time, nothing else."""
 
 import contextlib
+import hashlib
 import json
 import os
 import time
@@ -8,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deviate import __version__
 from deviate.base.digests import FIELD, document_digest, with_digest
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = str(Path(__file__).parents[1])
 
 
 def read_kept(path: Path) -> dict[str, Any]:
@@ -38,14 +38,15 @@ def keep(path: Path, values: Mapping[str, Any]) -> None:
 
 
 def code_state() -> str:
-    """The version of deviate with the latest change of its files, as a checkout changes without a new version."""
-    return f"{__version__} {max(_changes(PACKAGE))}"
+    """A digest of the names, sizes and times of deviate's own files, as a checkout changes without a new version."""
+    return hashlib.blake2b("\n".join(sorted(_modules(PACKAGE))).encode(), digest_size=16).hexdigest()
 
 
-def _changes(folder: Path) -> Iterator[int]:
+def _modules(folder: str) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_dir():
-                yield from () if entry.name == "__pycache__" else _changes(Path(entry.path))
-            elif entry.name.endswith(".py"):
-                yield entry.stat().st_mtime_ns
+            if entry.name.endswith(".py"):
+                facts = entry.stat()
+                yield f"{entry.path} {facts.st_size} {facts.st_mtime_ns}"
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from _modules(entry.path)
