@@ -37,6 +37,14 @@ def keep(path: Path, values: Mapping[str, Any]) -> None:
             partial.unlink(missing_ok=True)
 
 
+def cache_folder() -> Path:
+    """The folder of the user for what deviate keeps. Source: XDG Base Directory Specification, XDG_CACHE_HOME."""
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        return (named if named.is_absolute() else Path.home() / ".cache") / "deviate"
+    return Path(os.devnull) / "deviate"  # where nothing can be kept
+
+
 def code_state() -> str:
     """A digest of the names, sizes and times of deviate's own files, as a checkout changes without a new version."""
     return hashlib.blake2b("\n".join(sorted(_modules(PACKAGE))).encode(), digest_size=16).hexdigest()

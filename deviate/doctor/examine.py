@@ -4,16 +4,20 @@ Nothing from the user's environment is imported here: a framework that crashes o
 process.
 """
 
+import contextlib
 import dataclasses
 import json
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 
+from deviate.base.digests import document_digest
+from deviate.base.kept import cache_folder, keep, read_kept
 from deviate.doctor.children import ChildResult, Facts, Question, ask, describe_death, read_facts
 from deviate.doctor.hazards import hazards
 from deviate.doctor.judge import DETERMINISTIC_OPS, judge
@@ -35,8 +39,24 @@ answer = [list(sys.version_info[:3]), sys.executable, hash("deviate"), "{MARK}" 
 sys.stdout.write("\\n" + json.dumps(answer) + "\\n")
 """
 HASH_SEEDS = {"first": "1", "same": "1", "other": "2"}
-COST_ORDER = ("tensorflow", "lightning", "keras", "torch_xla", "torch", "accelerate")
-"""Slow imports, which start first."""
+LINES = (
+    ("torch", "accelerate", "transformers", "lightning"),
+    ("tensorflow", "keras"),
+    ("torch.again",),
+    ("numpy", "sklearn", "lightgbm", "xgboost", "catboost", "gymnasium"),
+    ("jax", "flax", "optax", "haiku"),
+    ("jax.accepts",),
+    ("torch_xla",),
+    ("torch_xla.devices",),
+)
+"""Questions that one process answers in turn, as they import the same; the slow ones first."""
+READ = (
+    "CUDA", "DYLD_", "FLAX_", "HIP_", "JAX_", "KERAS_", "KMP_", "LD_", "MKL_", "NVIDIA_", "OMP_", "OPENBLAS_", "PJRT_",
+    "PYTHON", "PYTORCH_", "ROCR_", "TF_", "TORCH", "TPU_", "XLA_", "ZE_",
+)  # fmt: skip
+"""What the names of variables begin with that decide what a framework finds."""
+SETTINGS = ("/etc/ld.so.cache", "~/.keras/keras.json")
+"""Files that decide it as well: the libraries that the system finds, and the backend of Keras."""
 GENTLE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
 """Variables that keep a child from reserving GPU memory."""
 
@@ -135,7 +155,7 @@ class _Asker:
         self, first: _FirstAnswer, *, is_hash_seed_obeyed: bool
     ) -> tuple[Machine, tuple[Framework, ...], tuple[Concern, ...]]:
         """Ask for facts about the machine and each installed framework, and list hazards."""
-        result = self._ask([self._question("python")])["python"]
+        result = self._ask([self._question(["python"])])["python"]
         python_facts = self._facts("python")
         fault = describe_death(result, python_facts, self.timeout_s)
         if fault and "installed" not in python_facts.values:
@@ -149,22 +169,11 @@ class _Asker:
         }
         python_facts = dataclasses.replace(python_facts, values={**python_facts.values, **first_facts})
         names = python_facts.texts("installed")
-        questions = [self._question(name) for name in sorted(names, key=_cost)]
-        if "torch" in names:
-            questions.append(self._question("torch", "again"))
-        if "torch_xla" in names:
-            questions.append(self._question("torch_xla", "devices"))
-        if "jax" in names:
-            flags = f"{os.environ.get('XLA_FLAGS', '')} {DETERMINISTIC_OPS}".strip()
-            questions.append(self._question("jax", "accepts", {"XLA_FLAGS": flags}))
         has_tpu = any(device.startswith("TPU") for device in python_facts.texts("accelerators"))
-        answers = self._ask(questions, jobs=1 if has_tpu else JOBS)
-        facts = {question.name: self._facts(question.name) for question in questions}
+        wanted = [question for question in chain(*LINES) if question.partition(".")[0] in names]
+        facts, faults = self._ask_kept(wanted, _state(python_facts), jobs=1 if has_tpu else JOBS)
         python = judge("python", python_facts, "", facts, self.python)
-        judged = [
-            judge(name, facts[name], describe_death(answers[name], facts[name], self.timeout_s), facts, self.python)
-            for name in names
-        ]
+        judged = [judge(name, facts[name], faults.get(name, ""), facts, self.python) for name in names]
         absent = [Framework(name, "absent") for name in python_facts.texts("known") if name not in names]
         frameworks = (python, *judged, *absent)
         machine = _machine(python_facts)
@@ -175,10 +184,35 @@ class _Asker:
         )
         return machine, frameworks, (*unheard, *hazards(python_facts, machine, frameworks))
 
-    def _question(self, name: str, question: str = "", environment: Mapping[str, str] | None = None) -> Question:
-        full = f"{name}.{question}" if question else name
-        command = (self.python, str(PROBE), str(self.folder / f"{full}.facts"), name, *filter(None, [question]))
-        return Question(full, command, {**GENTLE, **(environment or {})})
+    def _ask_kept(self, wanted: Sequence[str], state: str, *, jobs: int) -> tuple[dict[str, Facts], dict[str, str]]:
+        """The answers to questions, and what ended those without one; whole answers are kept for the same state."""
+        path = cache_folder() / f"doctor-{document_digest({'python': self.python})[:16]}.json"
+        kept = read_kept(path).get(state, {})
+        known = {name: Facts(kept[name]) for name in wanted if name in kept}
+        asked, faults = self._ask_frameworks([name for name in wanted if name not in known], jobs)
+        facts = {**known, **asked}
+        if state and asked:
+            whole = {name: one.values for name, one in facts.items() if not one.faults and not faults.get(name)}
+            keep(path, {state: whole})
+        return facts, faults
+
+    def _ask_frameworks(self, wanted: Sequence[str], jobs: int) -> tuple[dict[str, Facts], dict[str, str]]:
+        """Ask each line of questions in one process. What has no answer is asked alone, unless it came first."""
+        facts, faults = dict[str, Facts](), dict[str, str]()
+        lines = [line for family in LINES if (line := [name for name in family if name in wanted])]
+        while lines:
+            results = self._ask([self._question(line) for line in lines], jobs=jobs)
+            for line in lines:
+                for name in line:
+                    facts[name] = self._facts(name)
+                    faults[name] = describe_death(results[line[0]], facts[name], self.timeout_s)
+            lines = [[name] for line in lines for name in line[1:] if faults[name]]
+        return facts, faults
+
+    def _question(self, names: Sequence[str]) -> Question:
+        command = (self.python, str(PROBE), str(self.folder), *names)
+        flags = f"{os.environ.get('XLA_FLAGS', '')} {DETERMINISTIC_OPS}".strip()
+        return Question(names[0], command, {**GENTLE, **({"XLA_FLAGS": flags} if names[0] == "jax.accepts" else {})})
 
     def _ask(self, questions: Iterable[Question], *, jobs: int = JOBS) -> dict[str, ChildResult]:
         """Ask the questions; one at a time where a chip serves one process."""
@@ -194,8 +228,19 @@ class _Asker:
         return read_facts(self.folder / f"{name}.facts")
 
 
-def _cost(name: str) -> tuple[int, str]:
-    return (COST_ORDER.index(name) if name in COST_ORDER else len(COST_ORDER), name)
+def _state(python: Facts) -> str:
+    """A digest of all that answers depend on: the interpreter with its packages, machine, variables, settings.
+
+    Empty where the packages are not known.
+    """
+    variables = {name: value for name, value in os.environ.items() if name.startswith(READ)}
+    settings = {}
+    for path in SETTINGS:
+        with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: a user without a home
+            settings[path] = Path(path).expanduser().stat().st_mtime_ns
+    is_known = "packages" in python.values
+    document = {"python": python.values, "variables": variables, "settings": settings}
+    return document_digest(document) if is_known else ""
 
 
 def _machine(facts: Facts) -> Machine:

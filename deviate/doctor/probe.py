@@ -1,11 +1,11 @@
-"""Runs in the user's interpreter: imports one framework, looks at it, tries what can be tried, and writes down facts.
+"""Runs in the user's interpreter: imports frameworks, looks at them, tries what can be tried, and writes down facts.
 
-    python probe.py FACTS NAME [QUESTION]
+    python probe.py FOLDER NAME[.QUESTION] …
 
-FACTS takes one JSON object per line, as soon as the fact is known, so that a crash or a hang loses nothing of what was
-before it. NAME is a module, or `python` for the interpreter and its machine; what is asked of it stands in
-`probes/NAME.py`, in the function QUESTION (default: `look`, where there is more to ask than whether the PLACES that the
-guest puts itself into are there). Standard library only, from Python 3.8.
+`FOLDER/NAME[.QUESTION].facts` takes one JSON object per line, as soon as the fact is known, so that a crash or a hang
+loses nothing of what was before it. NAME is a module, or `python` for the interpreter and its machine; what is asked of
+it stands in `probes/NAME.py`, in the function QUESTION (default: `look`, where there is more to ask than whether the
+PLACES that the guest puts itself into are there). Standard library only, from Python 3.8.
 """
 
 from __future__ import annotations
@@ -71,22 +71,25 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0][:300]}" if lines else type(error).__name__
 
 
-def main(path: str, name: str, question: str) -> None:
+def main(folder: str, *questions: str) -> None:
     if Path(sys.path[0]).resolve() == HERE:  # the script's folder comes first, which must not be deviate's
         del sys.path[0]
-    with Path(path).open("a", encoding="utf-8") as file:
-        notes = Notes(file)
-        module = None if name == "python" else _import_module(name, notes)
-        if name == "python" or module is not None:
-            questions = _questions(name)
-            if questions is not None:
-                notes.begin_step("testing it")
-                if question == "look":
-                    notes.record_missing(module, getattr(questions, "PLACES", {}))
-                probe = getattr(questions, question, None)
-                if probe is not None:
-                    probe(module, notes)
-        notes.record("is_done", value=True)
+    for question in questions:
+        with Path(folder, f"{question}.facts").open("w", encoding="utf-8") as file:
+            _answer(*question.partition(".")[::2], Notes(file))
+
+
+def _answer(name: str, question: str, notes: Notes) -> None:
+    module = None if name == "python" else _import_module(name, notes)
+    probes = _load_probes(name) if name == "python" or module is not None else None
+    if probes is not None:
+        notes.begin_step("testing it")
+        if not question:
+            notes.record_missing(module, getattr(probes, "PLACES", {}))
+        probe = getattr(probes, question or "look", None)
+        if probe is not None:
+            probe(module, notes)
+    notes.record("is_done", value=True)
 
 
 def _import_module(name: str, notes: Notes) -> Any:
@@ -117,15 +120,16 @@ def _installed_version(name: str) -> str:
     return ""
 
 
-def _questions(name: str) -> ModuleType | None:
-    """The probe of this framework, loaded under another name, as it must not be imported in place of the framework."""
+def _load_probes(name: str) -> ModuleType | None:
+    """The probes of this framework, loaded under another name, as it must not be imported in place of the framework."""
     path = HERE / "probes" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"deviate_probe_{name}", str(path))
     if spec is None or spec.loader is None or not path.exists():
         return None
-    sys.dont_write_bytecode = True
     module = importlib.util.module_from_spec(spec)
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     spec.loader.exec_module(module)
+    sys.dont_write_bytecode = before
     return module
 
 
@@ -145,4 +149,4 @@ def _is_there(owner: Any, dotted: str) -> bool:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "look")
+    main(*sys.argv[1:])

@@ -13,6 +13,13 @@ Wrapped = Callable[..., str]
 Fake = Callable[[str, str], None]
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What is kept for the user."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache/deviate"
+
+
 @pytest.fixture
 def wrapped(tmp_path: Path) -> Wrapped:
     """`wrapped("-S")` is a program that starts the Python of the tests with that option."""

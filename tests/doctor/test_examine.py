@@ -29,9 +29,11 @@ def control(diagnosis: Diagnosis, name: str, factor: str) -> Control:
 
 
 @pytest.fixture(scope="module")
-def here() -> Diagnosis:
+def here(tmp_path_factory: pytest.TempPathFactory) -> Diagnosis:
     """The interpreter of the tests, with the real frameworks."""
-    return examine(sys.executable, timeout_s=600)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        return examine(sys.executable, timeout_s=600)
 
 
 # ------------------------------------------------------------ the real frameworks

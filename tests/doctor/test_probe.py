@@ -33,9 +33,8 @@ def test_every_python_from_the_oldest_on_can_be_asked(
     version: str, interpreters: Callable[..., Path], tmp_path: Path
 ) -> None:
     python = interpreters(version, optional=version not in {"3.8", "3.11"})
-    facts = tmp_path / "facts"
-    subprocess.run([python, PROBE, facts, "python"], check=True)
-    notes = [json.loads(line) for line in facts.read_text().splitlines()]
+    subprocess.run([python, PROBE, tmp_path, "python"], check=True)
+    notes = [json.loads(line) for line in (tmp_path / "python.facts").read_text().splitlines()]
     assert notes[-1] == {"fact": "is_done", "value": True}
     assert [note for note in notes if "fault" in note] == []
 
@@ -43,10 +42,9 @@ def test_every_python_from_the_oldest_on_can_be_asked(
 def test_modules_beside_the_probe_are_not_taken_for_the_users(tmp_path: Path) -> None:
     """`facts` and `judge` are files beside it, whose folder Python puts first on the path of a script."""
     (tmp_path / "judge.py").write_text("__version__ = 'the user has one too'\n")
-    facts = tmp_path / "facts"
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    subprocess.run([sys.executable, PROBE, facts, "judge"], check=True, env=environment)
-    assert "the user has one too" in facts.read_text()
+    subprocess.run([sys.executable, PROBE, tmp_path, "judge"], check=True, env=environment)
+    assert "the user has one too" in (tmp_path / "judge.facts").read_text()
 
 
 def test_the_probe_leaves_no_bytecode_where_it_stands(tmp_path: Path) -> None:
@@ -57,5 +55,5 @@ def test_the_probe_leaves_no_bytecode_where_it_stands(tmp_path: Path) -> None:
     for path in FILES[1:]:
         (copy / "probes" / path.name).write_bytes(path.read_bytes())
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run([sys.executable, copy / "probe.py", tmp_path / "facts", "python"], check=True, env=environment)
+    subprocess.run([sys.executable, copy / "probe.py", tmp_path, "python"], check=True, env=environment)
     assert list(tmp_path.rglob("__pycache__")) == []

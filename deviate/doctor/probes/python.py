@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import platform
@@ -44,6 +45,7 @@ def look(module: Any, notes: Any) -> None:
     notes.record("variables", {name: os.environ[name] for name in VARIABLES if name in os.environ})
     notes.record("known", list(FRAMEWORKS))
     notes.attempt("installed", list_installed)
+    notes.attempt("packages", packages)
     notes.record("system", f"{platform.system()} {platform.machine()}")
     cpu = notes.attempt("cpu", processor) or {}
     notes.record("instructions", [name for name in INSTRUCTIONS if name in cpu.get("flags", "").split()])
@@ -64,6 +66,29 @@ def list_installed() -> list[str]:
         if spec is not None and spec.origin is not None:
             names.append(name)
     return names
+
+
+def packages() -> str:
+    """A digest of what can be imported: the names on the path, with the changes of packages and of the frameworks.
+
+    Folders of packages count by name only, since an import may write bytecode into them.
+    """
+    lines = []
+    for folder in sys.path:
+        if Path(folder).is_file():  # an archive
+            lines.append(_change(folder))
+        elif Path(folder).is_dir():
+            for entry in sorted(Path(folder).iterdir()):
+                is_kept = entry.is_file() or entry.suffix in (".dist-info", ".egg-info")
+                lines.append(_change(str(entry)) if is_kept else str(entry))
+    specs = [importlib.util.find_spec(name) for name in FRAMEWORKS]
+    lines += [_change(spec.origin) for spec in specs if spec is not None and spec.origin is not None]
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _change(path: str) -> str:
+    facts = os.stat(path)  # noqa: PTH116  a frozen module has no path
+    return f"{path} {facts.st_size} {facts.st_mtime_ns}"
 
 
 def processor() -> dict[str, str]:
