@@ -146,12 +146,21 @@ def settled_attempt(run: Path, spec: Spec) -> tuple[Path, Result] | None:
     return None
 
 
+OUT_OF_MEMORY = "OUT_OF_MEMORY"
+"""What a scheduler says of a job that the system killed for lack of memory. Source: squeue(1), JOB STATE CODES."""
+
+
 def end_orphans(
-    runs: Iterable[Path], *, waits: bool = False, on_notice: Callable[[str], None] = lambda _: None
+    runs: Iterable[Path],
+    *,
+    waits: bool = False,
+    on_notice: Callable[[str], None] = lambda _: None,
+    why: str = "its executor died: deviate or the machine stopped",
 ) -> None:
     """End processes left by dead executors, and mark their attempts as lost.
 
     Args:
+        why: the reason in their records; a scheduler knows it.
         waits: look for as long as it takes to tell whether an executor of another machine lives; else it is taken to
             live until that is known.
         on_notice: told when there is something to wait for.
@@ -162,7 +171,7 @@ def end_orphans(
     runs = list(runs)
     for attempt in refuse_living(runs, waits=waits, on_notice=on_notice):  # except attempts created since then
         if not result_file(attempt).exists():
-            _end_orphan(attempt)
+            _end_orphan(attempt, why)
             _remove_left_over(attempt)
     for run in runs:
         _remove_left_over(run)
@@ -267,7 +276,7 @@ def temporary_of(attempt: Path, claim: Claim) -> Path | None:
     return path if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() else None
 
 
-def _end_orphan(attempt: Path) -> None:
+def _end_orphan(attempt: Path, why: str) -> None:
     claim = read_claim(attempt)
     if claim is None or is_here(claim):
         if claim is not None and claim.process is not None and is_alive(claim.process, claim.process_birth):
@@ -285,8 +294,8 @@ def _end_orphan(attempt: Path) -> None:
             None,
             claim.started if claim else 0.0,
             0.0,
-            "its executor died: deviate or the machine stopped",
-            cause="node",
+            why,
+            cause="memory" if OUT_OF_MEMORY in why else "node",
             device=claim.device if claim else "",
         ),
     )

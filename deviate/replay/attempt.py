@@ -236,7 +236,7 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
     )
     ending = explain(
         ending, log_end(attempt.folder / "stderr.log"), dict(attempt.spec.controls), attempt.n_sharing,
-        is_disk_full=is_disk_full(attempt.folder),
+        is_disk_full=is_disk_full(attempt.folder), was_out_of_memory=was_out_of_memory,
     )  # fmt: skip
     if ending.status != "completed" and ended.command:
         command = shlex.join(redact_words(attempt.spec.then[ended.command - 1]))

@@ -58,15 +58,27 @@ OUT_OF_MEMORY = re.compile(
     r"(?:OutOfMemoryError|MemoryError|ResourceExhaustedError|(?:Xla|Jax)RuntimeError: RESOURCE_EXHAUSTED)\b"
     r"|(?:CUDA|HIP|XPU|MPS backend) out of memory|(?:CUDA|HIP)(?: driver| runtime)? error: out of memory"
     r"|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|(?:CUBLAS|CUDNN|HIPBLAS|CUSOLVER)_STATUS_ALLOC_FAILED"
-    r"|DefaultCPUAllocator: (?:can't allocate|not enough) memory|Dst tensor is not initialized",
+    r"|DefaultCPUAllocator: (?:can't allocate|not enough) memory|Dst tensor is not initialized"
+    r"|insufficient shared memory \(shm\)",
     re.MULTILINE,
 )
 """Messages with which frameworks and Python end a program that ran out of memory.
 
 Source: torch.OutOfMemoryError, c10/cuda/CUDACachingAllocator.cpp and c10/xpu/XPUCachingAllocator.cpp;
-c10/core/impl/alloc_cpu.cpp; tf.errors.ResourceExhaustedError; TensorFlow, gpu_util.cc, where a copy finds that its
-target was not allocated; absl status codes in XLA, whose exception is JaxRuntimeError in newer releases of JAX; the
-Python reference, MemoryError.
+c10/core/impl/alloc_cpu.cpp; torch/csrc/DataLoader.cpp, a bus error of a worker; tf.errors.ResourceExhaustedError;
+TensorFlow, gpu_util.cc, where a copy finds that its target was not allocated; absl status codes in XLA, whose exception
+is JaxRuntimeError in newer releases of JAX; the Python reference, MemoryError.
+"""
+
+CHILD_KILLED = re.compile(
+    r"DataLoader worker \(pid \d+\) is killed by signal: Killed"
+    r"|DataLoader worker \(pid\(s\) [\d, ]+\) exited unexpectedly"
+    r"|A process in the process pool was terminated abruptly|A worker process managed by the executor was unexpectedly"
+)
+"""Messages for a process of the run that somebody killed.
+
+Source: PyTorch, torch/csrc/DataLoader.cpp and torch/utils/data/dataloader.py; concurrent.futures.process,
+BrokenProcessPool; joblib, TerminatedWorkerError.
 """
 
 BROKEN_DEVICE = re.compile(
@@ -202,7 +214,13 @@ def signals_to_itself(attempt: Path) -> dict[int, str]:
 
 
 def explain(
-    ending: Ending, stderr_text: str, controls: Mapping[str, str], n_sharing: int = 0, *, is_disk_full: bool = False
+    ending: Ending,
+    stderr_text: str,
+    controls: Mapping[str, str],
+    n_sharing: int = 0,
+    *,
+    is_disk_full: bool = False,
+    was_out_of_memory: bool = False,
 ) -> Ending:
     """The ending with the cause of a crash, where its output shows it: memory, disk, the device, or a missing kernel.
 
@@ -211,6 +229,7 @@ def explain(
         controls: of the spec: without deterministic kernels asked for, the script's own wish ended it.
         n_sharing: other runs that shared the device: then the want of memory is theirs, and the run is lost.
         is_disk_full: then it may not even have been able to say so.
+        was_out_of_memory: as in `judge`; a process that the run started may have been killed, and the run failed by it.
     """
     if ending.status == "silent" and is_disk_full:
         return dataclasses.replace(ending, status="lost", reason="the disk is full", cause="disk")
@@ -222,6 +241,9 @@ def explain(
     if is_disk_full or room is not None:
         reason = "the disk is full" if room is None else f"no disk space: {room[0]}"
         return dataclasses.replace(ending, status="lost", reason=reason, cause="disk")
+    if was_out_of_memory and (killed := _last(CHILD_KILLED, stderr_text)):
+        reason = f"the system ran out of memory and killed a process of the run: {killed[0]}"
+        return dataclasses.replace(ending, status="lost", reason=reason, cause="memory")
     memory = _last(OUT_OF_MEMORY, stderr_text)
     if memory is not None:
         if n_sharing:

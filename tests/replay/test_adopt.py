@@ -299,3 +299,14 @@ def test_a_claim_that_cannot_be_read_may_be_that_of_a_living_executor(
     monkeypatch.setattr("deviate.replay.adopt.LOOK_S", 0.05)
     end_orphans([tmp_path / "run"], waits=True)
     assert read_result(attempt).status == "lost"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("why", "cause"), [("Slurm job 3 OUT_OF_MEMORY", "memory"), ("Slurm job 3 NODE_FAIL (NodeDown)", "node")]
+)
+def test_what_a_scheduler_knows_of_the_end_is_recorded(why: str, cause: str, tmp_path: Path) -> None:
+    dead = _write(attempt_folder(tmp_path / "run", 1), dataclasses.replace(claim_of(1, 0.0), birth="never"))
+    end_orphans([tmp_path / "run"], why=why)
+    result = read_result(dead)
+    assert result is not None
+    assert (result.status, result.reason, result.cause) == ("lost", why, cause)

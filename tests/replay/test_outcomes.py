@@ -260,6 +260,33 @@ def test_a_lack_of_memory_is_told_by_each_framework_in_words_of_its_own(said: st
     assert (shared.status, shared.cause) == ("lost", "memory")
 
 
+def test_a_run_that_the_system_killed_for_lack_of_memory_is_told_from_one_that_somebody_killed() -> None:
+    certain = judge(-9, stopped=None, has_reported=True, was_out_of_memory=True)
+    assert (certain.status, certain.cause) == ("lost", "memory")
+    assert certain.reason == "killed by the system, which ran out of memory"
+    likely = judge(137, stopped=None, has_reported=True)
+    assert (likely.status, likely.cause) == ("lost", "signal")
+    assert "often: out of memory" in likely.reason
+    other = judge(-15, stopped=None, has_reported=True, was_out_of_memory=True)
+    assert (other.cause, "memory" in other.reason) == ("signal", False)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed. ",
+        "RuntimeError: DataLoader worker (pid(s) 4711, 4712) exited unexpectedly",
+        "concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly while",
+        "TerminatedWorkerError: A worker process managed by the executor was unexpectedly terminated. This could be",
+    ],
+)
+def test_a_run_of_which_the_system_killed_a_process_ran_out_of_memory(said: str) -> None:
+    killed = explain(CRASHED, said, HELD, was_out_of_memory=True)
+    assert (killed.status, killed.cause) == ("lost", "memory")
+    assert killed.reason.startswith("the system ran out of memory and killed a process of the run: ")
+    assert explain(CRASHED, said, HELD).cause != "memory"
+
+
 @pytest.mark.parametrize(
     ("said", "status", "reason"),
     [

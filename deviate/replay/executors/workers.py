@@ -287,7 +287,7 @@ class WorkersExecutor:
                 self._judge(job, result)
         elif is_late or (job.cancelled if job.attempt is None else _is_here(read_claim(job.attempt))):
             try:
-                end_orphans([job.order.run])
+                end_orphans([job.order.run], why=_scheduler_text(job))
             except RunError:  # the scheduler has lost a job that continues, or another executor has the run
                 return
             self._judge(job, read_result(job.attempt) if job.attempt else None)
@@ -313,7 +313,7 @@ class WorkersExecutor:
         elif result is not None and result.cause not in {"cancel", "node"}:
             self._finish(job, "lost", result)
         else:
-            self._finish(job, "lost", result, f"its job ended without a result: {job.over}")
+            self._finish(job, "lost", result, _scheduler_text(job))
             if job.attempt is None and experiment not in self._has_heard:
                 raise self._never_began(job)
 
@@ -384,6 +384,10 @@ def _cancel_result(job: _Job) -> Result:
     return Result(
         spec_hash(job.order.spec), "cancelled", None, None, time.time(), 0.0, "stopped before it ended", cause="cancel"
     )
+
+
+def _scheduler_text(job: _Job) -> str:
+    return f"its job ended without a result: {job.over}"
 
 
 def _may_live(job: _Job, *, is_late: bool) -> bool:
