@@ -4,76 +4,65 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
 from deviate.doctor.children import Facts
+from deviate.doctor.claims import Claims, no, nothing, partly, yes
 from deviate.model.diagnosis import Control, DeviceType
 from deviate.model.plan import Stream
 
-STREAMS: tuple[str, ...] = get_args(Stream)
+STREAMS = " ".join(get_args(Stream))
 CPU_ALONE = "the search for the fastest kernel runs on GPUs only"
 UNTESTED = "not tested on this device type"
 CHECK = "check that the runs of control are equal on the device before you trust other variants"
 DRAW_ON_HOST = "draw on the CPU and move the tensors; runs report each line that draws on the device"
 
 
-def _partly(*factors: str, why: str, advice: str = CHECK) -> tuple[Control, ...]:
-    return tuple(Control(factor, "partly", f"{why}; {UNTESTED}", advice) for factor in factors)
-
-
-def _no(*factors: str, why: str, advice: str) -> tuple[Control, ...]:
-    return tuple(Control(factor, "no", why, advice) for factor in factors)
-
-
-def _nothing(*factors: str, why: str) -> tuple[Control, ...]:
-    return tuple(Control(factor, "nothing", why) for factor in factors)
-
-
-def _yes(*factors: str) -> tuple[Control, ...]:
-    return tuple(Control(factor, "yes") for factor in factors)
+def _untested(factors: str, why: str, advice: str = CHECK) -> Claims:
+    return partly(factors, f"{why}; {UNTESTED}", advice)
 
 
 _XLA_ON_TPU = "deviate knows no switch of XLA for TPUs that makes kernels deterministic or fixes their choice"
-_PLUGIN = (
-    *_no("init", "dropout", "other", why="deviate does not route the generator of this device", advice=DRAW_ON_HOST),
-    *_partly("shuffle", "augment", "split", why="draws on the CPU are routed, draws on the device are not"),
-    *_partly("kernels", why="the plug-in decides what deterministic algorithms of PyTorch change"),
-    *_no("autotune", "precision", why="deviate knows no switch of this plug-in", advice=CHECK),
-    *_nothing("onednn", why="the switch of oneDNN concerns the CPU"),
-)
-DIFFERENCES: Mapping[tuple[str, str], tuple[Control, ...]] = {
-    ("torch", "cpu"): _nothing("autotune", why=CPU_ALONE),
-    ("torch", "cuda"): _yes("autotune"),
-    ("torch", "rocm"): _partly("autotune", "precision", why="PyTorch passes the switches of cuDNN and TF32 on to ROCm"),
-    ("torch", "xpu"): (
-        *_partly("kernels", why="PyTorch lists operations without a deterministic version for CUDA first"),
-        *_partly("precision", why="the precision of matrix products is set, other switches are those of CUDA"),
-        *_nothing("autotune", why="deviate knows no search for kernels there"),
+_PLUGIN = {
+    **no("init dropout other", "deviate does not route the generator of this device", DRAW_ON_HOST),
+    **_untested("shuffle augment split", "draws on the CPU are routed, draws on the device are not"),
+    **_untested("kernels", "the plug-in decides what deterministic algorithms of PyTorch change"),
+    **no("autotune precision", "deviate knows no switch of this plug-in", CHECK),
+    **nothing("onednn", "the switch of oneDNN concerns the CPU"),
+}
+DIFFERENCES: Mapping[tuple[str, str], Claims] = {
+    ("torch", "cpu"): nothing("autotune", CPU_ALONE),
+    ("torch", "cuda"): yes("autotune"),
+    ("torch", "rocm"): _untested("autotune precision", "PyTorch passes the switches of cuDNN and TF32 on to ROCm"),
+    ("torch", "xpu"): {
+        **_untested("kernels", "PyTorch lists operations without a deterministic version for CUDA first"),
+        **_untested("precision", "the precision of matrix products is set, other switches are those of CUDA"),
+        **nothing("autotune", "deviate knows no search for kernels there"),
+    },
+    ("torch", "mps"): {
+        **_untested("kernels", "PyTorch lists operations without a deterministic version for CUDA first"),
+        **nothing("autotune", "deviate knows no search for kernels there"),
+        **nothing("precision", "deviate knows no reduced precision there that a script does not ask for"),
+    },
+    ("tensorflow", "CPU"): nothing("autotune", CPU_ALONE),
+    ("tensorflow", "GPU"): _untested(
+        "autotune", "op determinism holds it together with kernels", "vary impl, which varies both"
     ),
-    ("torch", "mps"): (
-        *_partly("kernels", why="PyTorch lists operations without a deterministic version for CUDA first"),
-        *_nothing("autotune", why="deviate knows no search for kernels there"),
-        *_nothing("precision", why="deviate knows no reduced precision there that a script does not ask for"),
-    ),
-    ("tensorflow", "CPU"): _nothing("autotune", why=CPU_ALONE),
-    ("tensorflow", "GPU"): _partly(
-        "autotune", why="op determinism holds it together with kernels", advice="vary impl, which varies both"
-    ),
-    ("tensorflow", "TPU"): (
-        *_partly(*STREAMS, why="seeds of operations are routed; how TPUs use them is not known"),
-        *_no("kernels", "autotune", "precision", why=_XLA_ON_TPU, advice=CHECK),
-    ),
-    ("jax", "cpu"): _nothing("kernels", "autotune", why="XLA has no known nondeterministic kernels on a CPU"),
-    ("jax", "rocm"): _partly("kernels", "autotune", why="the flags of XLA for GPUs apply where ROCm supports them"),
-    ("jax", "tpu"): _no("kernels", "autotune", why=_XLA_ON_TPU, advice=CHECK),
-    ("torch_xla", "xla"): (),
-    ("jax", "METAL"): _no("kernels", "autotune", why="the flags of XLA for GPUs do not reach Metal", advice=CHECK),
+    ("tensorflow", "TPU"): {
+        **_untested(STREAMS, "seeds of operations are routed; how TPUs use them is not known"),
+        **no("kernels autotune precision", _XLA_ON_TPU, CHECK),
+    },
+    ("jax", "cpu"): nothing("kernels autotune", "XLA has no known nondeterministic kernels on a CPU"),
+    ("jax", "rocm"): _untested("kernels autotune", "the flags of XLA for GPUs apply where ROCm supports them"),
+    ("jax", "tpu"): no("kernels autotune", _XLA_ON_TPU, CHECK),
+    ("torch_xla", "xla"): {},
+    ("jax", "METAL"): no("kernels autotune", "the flags of XLA for GPUs do not reach Metal", CHECK),
 }
 """Factors with another answer than that of the framework's row, by framework and type of device."""
-PLUGINS: Mapping[str, tuple[Control, ...]] = {
+PLUGINS: Mapping[str, Claims] = {
     "torch": _PLUGIN,
-    "tensorflow": (
-        *_partly("kernels", why="the plug-in decides what op determinism changes"),
-        *_no("autotune", "precision", why="deviate knows no switch of this plug-in", advice=CHECK),
-    ),
-    "jax": _no("kernels", "autotune", why="the flags of XLA for GPUs do not reach this plug-in", advice=CHECK),
+    "tensorflow": {
+        **_untested("kernels", "the plug-in decides what op determinism changes"),
+        **no("autotune precision", "deviate knows no switch of this plug-in", CHECK),
+    },
+    "jax": no("kernels autotune", "the flags of XLA for GPUs do not reach this plug-in", CHECK),
 }
 """The same for types that come with a plug-in."""
 TESTED_ON = {
@@ -128,13 +117,12 @@ LONGEST_NOTE = 160
 def _controls_on(name: str, kind: str, answers: Mapping[str, Facts], controls: Sequence[Control]) -> Iterator[Control]:
     differences = DIFFERENCES.get((name, kind))
     if differences is None:
-        differences = PLUGINS.get(name, ())
+        differences = PLUGINS.get(name, {})
         if name == "jax" and kind in GPU_FLAGS:
             accepts = answers.get("jax.accepts", Facts()).is_true("accepts")
-            differences = _yes("kernels", "autotune") if accepts else ()
-    by_factor = {control.factor: control for control in differences}
+            differences = yes("kernels autotune") if accepts else {}
     for control in controls:
-        other = by_factor.get(control.factor)
+        other = differences.get(control.factor)
         # What this version cannot control at all, it controls on no device.
         is_out = control.answer == "no" and other is not None and other.answer in {"yes", "partly"}
         yield control if other is None or is_out else other

@@ -1,29 +1,16 @@
 """What deviate can control in each framework: as far as known in advance, and by facts, with how it was tested."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from deviate.doctor.children import Facts
+from deviate.doctor.claims import Claims, no, nothing, partly, yes
 from deviate.doctor.devices import CPU_ALONE, STREAMS, device_types
-from deviate.model.diagnosis import Answer, Concern, Control, Framework
+from deviate.model.diagnosis import Concern, Control, Framework
 
 # ---------------------------------------------------------------- known in advance
 
-FACTORS = (
-    *STREAMS, "kernels", "autotune", "precision", "hash", "threads", "onednn", "one-bit", "weights",
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """An answer with its reason and advice."""
-
-    answer: Answer
-    why: str = ""
-    advice: str = ""
-
-
-YES = Claim("yes")
+FACTORS = tuple(f"{STREAMS} kernels autotune precision hash threads onednn one-bit weights".split())
 NOTHING = {
     "init": "creates no weights",
     "shuffle": "does not shuffle",
@@ -45,97 +32,76 @@ NOTHING = {
 _KEYS = "keys of jax.random have no purpose attached"
 _OTHERS = "from a raw key count as other"
 _NAMED = "draw through flax or haiku, which name their keys; or vary other, which includes these draws"
-
 _ONE_SEED = "examples and features are drawn from one generator, which counts as other"
-_OTHER = "vary other, which includes both"
-_TREES = "trees are in C++; deviate hashes them but cannot change them"
+_BOTH = "vary other, which includes both"
+_IN_STEPS = "weights are recorded in steps of optax or flax, and in compiled steps that return updated inputs"
+_TREES = nothing("one-bit", "trees are in C++; deviate hashes them but cannot change them")
 
-_STEPS = "weights are recorded in steps of optax or flax, and in compiled steps that return updated inputs"
-_SUPPORTED = "train with optax or flax"
-
-CLAIMS: dict[str, dict[str, Claim]] = {
-    "python": {"shuffle": YES, "split": YES, "other": YES},
+CLAIMS: Mapping[str, Claims] = {
+    "python": yes("shuffle split other"),
     "numpy": {
-        "shuffle": YES,
-        "split": YES,
-        "other": YES,
-        "kernels": Claim("nothing", "linear algebra is repeatable at a fixed number of threads"),
-        "threads": YES,
+        **yes("shuffle split other threads"),
+        **nothing("kernels", "linear algebra is repeatable at a fixed number of threads"),
     },
     "sklearn": {
-        "init": Claim(
-            "no",
-            "an estimator draws initial weights and order from one random_state, which counts as other",
-            "vary other, which includes both",
+        **yes("split other threads weights"),
+        **no(
+            "init", "an estimator draws initial weights and order from one random_state, which counts as other", _BOTH
         ),
-        "shuffle": Claim(
-            "partly",
+        **partly(
+            "shuffle",
             "utils.shuffle is controlled; the order inside an estimator depends on its random_state",
             "vary other for draws inside estimators",
         ),
-        "split": YES,
-        "other": YES,
-        "threads": YES,
-        "weights": YES,
     },
-    "torch": dict.fromkeys((*STREAMS, "kernels", "precision", "threads", "one-bit", "weights"), YES),
+    "torch": yes(f"{STREAMS} kernels precision threads one-bit weights"),
     "torch_xla": {
-        **dict.fromkeys((*STREAMS, "one-bit", "weights"), YES),
-        "kernels": Claim(
-            "no",
+        **yes(f"{STREAMS} one-bit weights"),
+        **no(
+            "kernels",
             "deviate knows no switch of XLA that makes kernels deterministic or fixes their choice",
             "check that the runs of control are equal on the device before you trust other variants",
         ),
-        "autotune": Claim("nothing", "deviate knows no switch; what XLA chooses counts as kernels"),
-        "precision": Claim(
-            "no",
+        **nothing("autotune", "deviate knows no switch; what XLA chooses counts as kernels"),
+        **no(
+            "precision",
             "deviate does not set the precision of matrix products of XLA",
             "set it in the script: torch_xla.backends.set_mat_mul_precision('highest')",
         ),
-        "threads": Claim("nothing", "uses the threads of PyTorch and XLA"),
+        **nothing("threads", "uses the threads of PyTorch and XLA"),
     },
     "tensorflow": {
-        **dict.fromkeys((*STREAMS, "kernels", "precision", "threads"), YES),
-        "one-bit": Claim("partly", "only weights trained by Keras are recorded", "train with Keras fit or its models"),
-        "weights": Claim("partly", "only weights of Keras models are recorded", "store the weights in a keras.Model"),
+        **yes(f"{STREAMS} kernels precision threads onednn"),
+        **partly("one-bit", "only weights trained by Keras are recorded", "train with Keras fit or its models"),
+        **partly("weights", "only weights of Keras models are recorded", "store the weights in a keras.Model"),
     },
     "keras": {
-        **dict.fromkeys(("init", "shuffle", "augment", "dropout", "other", "one-bit", "weights"), YES),
-        "kernels": Claim("nothing", "uses the kernels of its backend"),
-        "autotune": Claim("nothing", "uses the search of its backend"),
-        "precision": Claim("nothing", "uses the precision of its backend"),
-        "threads": Claim("nothing", "uses the threads of its backend"),
+        **yes("init shuffle augment dropout other one-bit weights"),
+        **nothing("kernels", "uses the kernels of its backend"),
+        **nothing("autotune", "uses the search of its backend"),
+        **nothing("precision", "uses the precision of its backend"),
+        **nothing("threads", "uses the threads of its backend"),
     },
     "jax": {
-        "init": Claim("partly", f"{_KEYS}: draws of initializers are controlled, draws {_OTHERS}", _NAMED),
-        "shuffle": YES,
-        "augment": Claim("partly", f"{_KEYS}: flax keys of this name are controlled, draws {_OTHERS}", _NAMED),
-        "dropout": Claim("partly", f"{_KEYS}: draws of layers are controlled, masks {_OTHERS}", _NAMED),
-        "split": YES,
-        "other": YES,
-        "one-bit": Claim("partly", _STEPS, _SUPPORTED),
-        "weights": Claim("partly", _STEPS, _SUPPORTED),
-        "threads": Claim("nothing", "in tests on a CPU, results did not depend on the number of threads"),
+        **yes("shuffle split other precision"),
+        **partly("init", f"{_KEYS}: draws of initializers are controlled, draws {_OTHERS}", _NAMED),
+        **partly("augment", f"{_KEYS}: flax keys of this name are controlled, draws {_OTHERS}", _NAMED),
+        **partly("dropout", f"{_KEYS}: draws of layers are controlled, masks {_OTHERS}", _NAMED),
+        **partly("one-bit weights", _IN_STEPS, "train with optax or flax"),
+        **nothing("threads", "in tests on a CPU, results did not depend on the number of threads"),
     },
-    "flax": {"init": YES, "augment": YES, "dropout": YES, "one-bit": YES, "weights": YES},
-    "haiku": {"init": YES, "dropout": YES, "one-bit": YES, "weights": YES},
-    "optax": {"one-bit": YES, "weights": YES},
-    "lightgbm": {
-        **dict.fromkeys(("shuffle", "dropout", "split", "other", "kernels", "autotune", "threads", "weights"), YES),
-        "one-bit": Claim("nothing", _TREES),
-    },
-    "xgboost": {
-        **dict.fromkeys(("split", "other", "threads", "weights"), YES),
-        **dict.fromkeys(("shuffle", "dropout"), Claim("no", _ONE_SEED, _OTHER)),
-        "one-bit": Claim("nothing", _TREES),
-    },
+    "flax": yes("init augment dropout one-bit weights"),
+    "haiku": yes("init dropout one-bit weights"),
+    "optax": yes("one-bit weights"),
+    "lightgbm": {**yes("shuffle dropout split other kernels autotune threads weights"), **_TREES},
+    "xgboost": {**yes("split other threads weights"), **no("shuffle dropout", _ONE_SEED, _BOTH), **_TREES},
     "catboost": {
-        **dict.fromkeys(("split", "other", "threads", "weights"), YES),
-        "shuffle": Claim("no", _ONE_SEED, _OTHER),
-        "kernels": Claim("partly", "deterministic on a CPU; no deterministic kernels on a GPU", "use a CPU"),
-        "one-bit": Claim("nothing", _TREES),
+        **yes("split other threads weights"),
+        **no("shuffle", _ONE_SEED, _BOTH),
+        **partly("kernels", "deterministic on a CPU; no deterministic kernels on a GPU", "use a CPU"),
+        **_TREES,
     },
-    "gymnasium": {"split": YES, "other": YES},
+    "gymnasium": yes("split other"),
 }
 RESTS_ON = {"lightning": "torch", "transformers": "torch", "accelerate": "torch", "optax": "jax"}
 """Frameworks that draw and compute through another framework."""
@@ -179,12 +145,51 @@ LIMITS: dict[str, tuple[Concern, ...]] = {
 
 # ---------------------------------------------------------------- tested here
 
-ON_GPUS_ONLY = f"{CPU_ALONE}, and no GPU is visible"
-NO_RACES = Claim("nothing", "XLA has no known nondeterministic kernels on a CPU")
-WITH_KERNELS = Claim(
-    "partly", "op determinism holds it together with kernels", "vary impl, which varies both; neither varies alone"
-)
+NO_SEARCH = nothing("autotune", f"{CPU_ALONE}, and no GPU is visible")
+NO_RACES = nothing("kernels", "XLA has no known nondeterministic kernels on a CPU")
 DETERMINISTIC_OPS = "--xla_gpu_deterministic_ops=true"
+
+
+class Switch(NamedTuple):
+    """What was tried of one factor: without these facts, deviate cannot control it.
+
+    Attributes:
+        why: the reason, where the first fact tells none.
+    """
+
+    factor: str
+    facts: str
+    why: str
+    advice: str
+
+
+SWITCHES: Mapping[str, tuple[Switch, ...]] = {
+    "torch": (
+        Switch(
+            "kernels",
+            "is_deterministic refuses",
+            "enabling deterministic algorithms has no effect",
+            "update torch to 1.11 or newer",
+        ),
+        Switch("precision", "precision", "set_float32_matmul_precision has no effect", "update torch to 1.12 or newer"),
+        Switch("threads", "sets_threads", "set_num_threads has no effect", "set the variable: --env OMP_NUM_THREADS=1"),
+    ),
+    "tensorflow": (
+        Switch(
+            "kernels",
+            "is_deterministic refuses",
+            "enabling op determinism has no effect",
+            "update tensorflow to 2.9 or newer",
+        ),
+        Switch(
+            "threads",
+            "sets_threads",
+            "set_intra_op_parallelism_threads has no effect",
+            "set the variable: --env TF_NUM_INTRAOP_THREADS=1",
+        ),
+    ),
+    "jax": (Switch("precision", "precision", "jax_default_matmul_precision has no effect", "update jax"),),
+}
 
 
 def judge(name: str, facts: Facts, fault: str, answers: Mapping[str, Facts], python: str) -> Framework:
@@ -231,113 +236,100 @@ def _threads(name: str, facts: Facts) -> str:
 
 
 def _controls(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[Control, ...]:
-    claims = dict(CLAIMS.get(name, {}))
-    if not claims:
+    if name not in CLAIMS:
         return ()
-    claims |= _judge_by_trial(name, facts, answers)
-    missing = facts.table("missing")
-    for factor, lacks in missing.items():
-        if claims.get(factor, YES).answer in {"yes", "partly"}:
+    tried = TRIALS[name](facts, answers) if name in TRIALS else {}
+    claims = {**CLAIMS[name], **tried, **_without_switch(name, facts)}
+    for factor, lacks in facts.table("missing").items():
+        if factor not in claims or claims[factor].answer in {"yes", "partly"}:
             names = ", ".join(f"{name}.{item}" for item in lacks) if isinstance(lacks, list) else str(lacks)
-            claims[factor] = Claim("no", f"this version has no {names}, which the control needs", f"update {name}")
-    return tuple(
-        Control(factor, claim.answer, claim.why, claim.advice)
-        for factor in FACTORS
-        for claim in (claims.get(factor) or Claim("nothing", f"{name} {NOTHING[factor]}"),)
+            claims |= no(factor, f"this version has no {names}, which the control needs", f"update {name}")
+    return tuple(claims.get(factor) or Control(factor, "nothing", f"{name} {NOTHING[factor]}") for factor in FACTORS)
+
+
+def _without_switch(name: str, facts: Facts) -> Claims:
+    claims: Claims = {}
+    for switch in SWITCHES.get(name, ()):
+        needed = switch.facts.split()
+        if not all(map(facts.is_true, needed)):
+            claims = {**claims, **no(switch.factor, facts.faults.get(needed[0]) or switch.why, switch.advice)}
+    return claims
+
+
+def _judge_python(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
+    if facts.is_true("hash_seed_works"):
+        return yes("hash")
+    flags = facts.texts("flags")
+    which = f", which runs with {', '.join(flags)}" if flags else ""
+    return no(
+        "hash",
+        f"PYTHONHASHSEED has no effect on this interpreter{which}",
+        "start Python without -E and -I, or sort items of sets",
     )
 
 
-def _judge_by_trial(name: str, facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
-    """Claims that depend on facts and tests."""
-    if name == "python":
-        return {"hash": _hash_seed(facts)}
-    if name == "torch":
-        return _judge_torch(facts, answers)
-    if name == "tensorflow":
-        return _judge_tensorflow(facts)
-    if name == "keras":
-        return _judge_keras(facts)
-    if name == "torch_xla":
-        return {"kernels": NO_RACES} if facts.text("backend") == "CPU" else {}
-    return _judge_jax(facts, answers) if name == "jax" else {}
+def _judge_torch(facts: Facts, answers: Mapping[str, Facts]) -> Claims:
+    again, kernels = answers.get("torch.again", Facts()).text("deterministic_gradient"), yes("kernels")
+    if not again:
+        kernels = partly(
+            "kernels",
+            "deterministic algorithms are on, but the second process for the comparison did not answer",
+            "run deviate doctor again",
+        )
+    elif facts.text("deterministic_gradient") != again:
+        kernels = partly(
+            "kernels",
+            "with deterministic algorithms, two processes still computed different gradients",
+            "use one thread: set = { threads = 1 } in a custom variant",
+        )
+    has_onednn = facts.is_true("onednn")
+    onednn = yes("onednn") if has_onednn else nothing("onednn", "torch is built without oneDNN")
+    return {**kernels, **onednn, **(yes("autotune") if facts.texts("gpus") else NO_SEARCH)}
 
 
-def _hash_seed(facts: Facts) -> Claim:
-    if facts.is_true("hash_seed_works"):
-        return YES
-    why = "PYTHONHASHSEED has no effect on this interpreter"
-    return Claim("no", f"{why}{_flags(facts)}", "start Python without -E and -I, or sort items of sets")
+def _judge_tensorflow(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
+    with_kernels = partly(
+        "autotune",
+        "op determinism holds it together with kernels",
+        "vary impl, which varies both; neither varies alone",
+    )
+    is_without = facts.values.get("onednn") is False
+    without = nothing("onednn", "TensorFlow is built or started without oneDNN") if is_without else {}
+    return {**(with_kernels if facts.texts("gpus") else NO_SEARCH), **without}
 
 
-def _flags(facts: Facts) -> str:
-    flags = facts.texts("flags")
-    return f", which runs with {', '.join(flags)}" if flags else ""
-
-
-def _judge_torch(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
-    claims = {"autotune": YES if facts.texts("gpus") else Claim("nothing", ON_GPUS_ONLY)}
-    again = answers.get("torch.again", Facts())
-    if not (facts.is_true("is_deterministic") and facts.is_true("refuses")):
-        why = facts.faults.get("is_deterministic") or "enabling deterministic algorithms has no effect"
-        claims["kernels"] = Claim("no", why, "update torch to 1.11 or newer")
-    elif not again.text("deterministic_gradient"):
-        why = "deterministic algorithms are on, but the second process for the comparison did not answer"
-        claims["kernels"] = Claim("partly", why, "run deviate doctor again")
-    elif facts.text("deterministic_gradient") != again.text("deterministic_gradient"):
-        why = "with deterministic algorithms, two processes still computed different gradients"
-        claims["kernels"] = Claim("partly", why, "use one thread: set = { threads = 1 } in a custom variant")
-    if not facts.is_true("precision"):
-        why = facts.faults.get("precision", "set_float32_matmul_precision has no effect")
-        claims["precision"] = Claim("no", why, "update torch to 1.12 or newer")
-    if not facts.is_true("sets_threads"):
-        why = facts.faults.get("sets_threads", "set_num_threads has no effect")
-        claims["threads"] = Claim("no", why, "set the variable: --env OMP_NUM_THREADS=1")
-    claims["onednn"] = YES if facts.is_true("onednn") else Claim("nothing", "torch is built without oneDNN")
-    return claims
-
-
-def _judge_tensorflow(facts: Facts) -> dict[str, Claim]:
-    claims = {"autotune": WITH_KERNELS if facts.texts("gpus") else Claim("nothing", ON_GPUS_ONLY)}
-    if not (facts.is_true("is_deterministic") and facts.is_true("refuses")):
-        why = facts.faults.get("is_deterministic") or "enabling op determinism has no effect"
-        claims["kernels"] = Claim("no", why, "update tensorflow to 2.9 or newer")
-    if not facts.is_true("sets_threads"):
-        why = facts.faults.get("sets_threads", "set_intra_op_parallelism_threads has no effect")
-        claims["threads"] = Claim("no", why, "set the variable: --env TF_NUM_INTRAOP_THREADS=1")
-    if facts.values.get("onednn") is False:
-        claims["onednn"] = Claim("nothing", "TensorFlow is built or started without oneDNN")
-    else:
-        claims["onednn"] = YES
-    return claims
-
-
-def _judge_keras(facts: Facts) -> dict[str, Claim]:
+def _judge_keras(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
     backend = facts.text("backend")
     if backend == "tensorflow":
         return {}
-    why = f"deviate does not control fit of the backend {backend or '(unknown)'}"
-    unreached = Claim("partly", why, "set KERAS_BACKEND=tensorflow for a study of single streams")
-    return {"shuffle": unreached, "one-bit": unreached, "weights": unreached}
+    return partly(
+        "shuffle one-bit weights",
+        f"deviate does not control fit of the backend {backend or '(unknown)'}",
+        "set KERAS_BACKEND=tensorflow for a study of single streams",
+    )
 
 
-def _judge_jax(facts: Facts, answers: Mapping[str, Facts]) -> dict[str, Claim]:
-    claims = {}
-    accepts = answers.get("jax.accepts", Facts())
-    on_cpu = facts.text("backend") == "cpu"
-    if on_cpu:
-        claims["kernels"] = NO_RACES
-        claims["autotune"] = Claim("nothing", ON_GPUS_ONLY)
-    elif accepts.is_true("accepts"):
-        claims["kernels"] = claims["autotune"] = YES
-    else:
-        why = f"XLA does not accept {DETERMINISTIC_OPS}"
-        claims["kernels"] = claims["autotune"] = Claim("no", why, "update jaxlib")
-    if facts.is_true("precision"):
-        claims["precision"] = YES
-    else:
-        why = facts.faults.get("precision", "jax_default_matmul_precision has no effect")
-        claims["precision"] = Claim("no", why, "update jax")
-    return claims
+def _judge_jax(facts: Facts, answers: Mapping[str, Facts]) -> Claims:
+    if facts.text("backend") == "cpu":
+        return {**NO_RACES, **NO_SEARCH}
+    if answers.get("jax.accepts", Facts()).is_true("accepts"):
+        return yes("kernels autotune")
+    return no("kernels autotune", f"XLA does not accept {DETERMINISTIC_OPS}", "update jaxlib")
+
+
+def _judge_torch_xla(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
+    return NO_RACES if facts.text("backend") == "CPU" else {}
+
+
+TRIALS: Mapping[str, Callable[[Facts, Mapping[str, Facts]], Claims]] = {
+    "python": _judge_python,
+    "torch": _judge_torch,
+    "tensorflow": _judge_tensorflow,
+    "keras": _judge_keras,
+    "jax": _judge_jax,
+    "torch_xla": _judge_torch_xla,
+}
+"""What facts and tests say beside the claims: of this build, its backend and its devices."""
 
 
 def _list_trials(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[str, ...]:
