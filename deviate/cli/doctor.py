@@ -34,7 +34,8 @@ def doctor_command(
 ) -> None:
     """Show the frameworks of the interpreter, and what can be controlled in them on this machine.
 
-    Each framework is imported in a process of its own, and its switches are tried; nothing is changed.
+    Frameworks are imported in separate processes, and their switches are tried; nothing is changed. Their answers are
+    kept in the user's cache until the environment changes.
     """
     if experiment is not None and not report:
         raise InputError("--experiment is for --report", f"add it: deviate doctor --report --experiment {experiment}")

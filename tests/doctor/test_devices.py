@@ -48,7 +48,7 @@ def test_flags_for_gpus_hold_kernels_only_where_this_build_takes_them() -> None:
 
 def test_each_answer_for_a_type_has_its_reason_and_advice() -> None:
     for controls in (*DIFFERENCES.values(), *PLUGINS.values()):
-        for control in controls:
+        for control in controls.values():
             assert control.factor in FACTORS
             assert control.why or control.answer == "yes"
             assert control.advice or control.answer in {"yes", "nothing"}
