@@ -12,9 +12,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from deviate.base.digests import document_digest
 from deviate.base.kept import cache_folder, keep, read_kept
@@ -35,8 +36,9 @@ FIRST_QUESTION = f"""
 import json, sys
 names = [("-I", "isolated"), ("-E", "ignore_environment"), ("-S", "no_site")]
 flags = [flag for flag, name in names if getattr(sys.flags, name, 0)]
-answer = [list(sys.version_info[:3]), sys.executable, hash("deviate"), "{MARK}" in sys.modules, flags]
-sys.stdout.write("\\n" + json.dumps(answer) + "\\n")
+answer = [("version_info", list(sys.version_info[:3])), ("executable", sys.executable), ("flags", flags)]
+answer += [("hash", hash("deviate")), ("loads_sitecustomize", "{MARK}" in sys.modules)]
+sys.stdout.write("\\n" + json.dumps(dict(answer)) + "\\n")
 """
 HASH_SEEDS = {"first": "1", "same": "1", "other": "2"}
 LINES = (
@@ -61,17 +63,6 @@ GENTLE = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH":
 """Variables that keep a child from reserving GPU memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class _FirstAnswer:
-    """Facts of a Python before any module of the standard library is imported."""
-
-    version: tuple[int, ...]
-    executable: str
-    hash: int
-    loads_sitecustomize: bool
-    flags: tuple[str, ...]
-
-
 def examine(
     python: str,
     *,
@@ -91,15 +82,15 @@ def examine(
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="deviate-doctor-") as name:
         asker = _Asker(_find_interpreter(python), Path(name), timeout_s, on_change)
-        first, works = asker.begin()
-        version = ".".join(map(str, first.version))
-        interpreter = Interpreter(python, first.executable, version)
-        if first.version[:2] < OLDEST:
+        first = asker.begin()
+        version = ".".join(first.texts("version_info"))
+        interpreter = Interpreter(python, first.text("executable"), version)
+        if tuple(map(int, first.texts("version_info")[:2])) < OLDEST:
             old = Concern(
                 f"Python {version}", "too old: deviate needs Python 3.8 or newer", "run the script with a newer Python"
             )
             return Diagnosis(interpreter, None, (), (old,), time.monotonic() - began)
-        diagnosed = asker.look(first, is_hash_seed_obeyed=works)
+        diagnosed = asker.look(first)
     return Diagnosis(interpreter, *diagnosed, time.monotonic() - began)
 
 
@@ -121,8 +112,8 @@ class _Asker:
     ) -> None:
         self.python, self.folder, self.timeout_s, self.on_change = python, folder, timeout_s, on_change
 
-    def begin(self) -> tuple[_FirstAnswer, bool]:
-        """Ask for the interpreter's identity, and whether the hash seed works.
+    def begin(self) -> Facts:
+        """Ask what the interpreter is, before any module of the standard library, and whether the hash seed works.
 
         Raises:
             InputError: it cannot be started, or is no Python.
@@ -136,14 +127,14 @@ class _Asker:
             Question(name, command, {"PYTHONPATH": path, "PYTHONHASHSEED": seed}) for name, seed in HASH_SEEDS.items()
         )
         answers = {name: self._first(ended[name]) for name in HASH_SEEDS}
-        is_obeyed = answers["first"].hash == answers["same"].hash != answers["other"].hash
-        return answers["first"], is_obeyed
+        is_obeyed = answers["first"]["hash"] == answers["same"]["hash"] != answers["other"]["hash"]
+        return Facts({**answers["first"], "hash_seed_works": is_obeyed})
 
-    def _first(self, result: ChildResult) -> _FirstAnswer:
+    def _first(self, result: ChildResult) -> dict[str, Any]:
         try:
-            version, executable, number, is_marked, flags = json.loads(result.stdout.strip().splitlines()[-1])
-            return _FirstAnswer(tuple(map(int, version)), str(executable), int(number), bool(is_marked), tuple(flags))
-        except (ValueError, IndexError, TypeError) as error:
+            answer = json.loads(result.stdout.strip().splitlines()[-1])
+            return {**answer, "version_info": list(map(int, answer["version_info"])), "hash": int(answer["hash"])}
+        except (ValueError, IndexError, TypeError, KeyError) as error:
             last = result.stderr.strip().splitlines()[-1:] or [f"exit code {result.code}"]
             why = last[0][:80] if result.code is not None else f"no answer within {self.timeout_s:g} s"
             raise InputError(
@@ -151,9 +142,7 @@ class _Asker:
                 "name the interpreter that runs the script: deviate doctor --python PATH",
             ) from error
 
-    def look(
-        self, first: _FirstAnswer, *, is_hash_seed_obeyed: bool
-    ) -> tuple[Machine, tuple[Framework, ...], tuple[Concern, ...]]:
+    def look(self, first: Facts) -> tuple[Machine, tuple[Framework, ...], tuple[Concern, ...]]:
         """Ask for facts about the machine and each installed framework, and list hazards."""
         result = self._ask([self._question(["python"])])["python"]
         python_facts = self._facts("python")
@@ -162,12 +151,7 @@ class _Asker:
             raise InputError(
                 f"cannot examine {self.python}: {fault}", "name another interpreter: deviate doctor --python PATH"
             )
-        first_facts = {
-            "hash_seed_works": is_hash_seed_obeyed,
-            "loads_sitecustomize": first.loads_sitecustomize,
-            "flags": list(first.flags),
-        }
-        python_facts = dataclasses.replace(python_facts, values={**python_facts.values, **first_facts})
+        python_facts = dataclasses.replace(python_facts, values={**python_facts.values, **first.values})
         names = python_facts.texts("installed")
         has_tpu = any(device.startswith("TPU") for device in python_facts.texts("accelerators"))
         wanted = [question for question in chain(*LINES) if question.partition(".")[0] in names]
