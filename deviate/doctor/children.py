@@ -20,7 +20,7 @@ LONGEST_TAIL = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ChildQuestion:
     """A child process to run.
 
     Attributes:
@@ -50,13 +50,13 @@ class ChildResult:
 
 @dataclass(slots=True)
 class _Child:
-    question: Question
+    question: ChildQuestion
     process: subprocess.Popen[bytes]
     began: float
 
 
 def ask(
-    questions: Sequence[Question],
+    questions: Sequence[ChildQuestion],
     folder: Path,
     *,
     jobs: int,
@@ -93,7 +93,7 @@ def ask(
     return results
 
 
-def _start(question: Question, folder: Path) -> _Child:
+def _start(question: ChildQuestion, folder: Path) -> _Child:
     with (folder / f"{question.name}.out").open("wb") as out, (folder / f"{question.name}.err").open("wb") as err:
         process = subprocess.Popen(
             question.command,
@@ -124,7 +124,7 @@ def _finish(child: _Child, folder: Path) -> ChildResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ChildFacts:
     """Facts of one child process.
 
     Attributes:
@@ -168,7 +168,7 @@ class Facts:
         return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def read_facts(path: Path) -> Facts:
+def read_facts(path: Path) -> ChildFacts:
     """All complete lines of a file of facts; empty for a missing file."""
     values, faults, doing = dict[str, object](), dict[str, str](), "starting"
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
@@ -183,10 +183,10 @@ def read_facts(path: Path) -> Facts:
             faults[str(note["fact"])] = str(note["fault"])
         else:
             values[str(note["fact"])] = note.get("value")
-    return Facts(values, faults, doing)
+    return ChildFacts(values, faults, doing)
 
 
-def describe_death(result: ChildResult, facts: Facts, timeout_s: float) -> str:
+def describe_death(result: ChildResult, facts: ChildFacts, timeout_s: float) -> str:
     """Why a child ended before it answered, in one line; empty if it answered."""
     if facts.text("import_fault"):
         return f"the import failed: {facts.text('import_fault')}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
-from deviate.doctor.children import Facts
+from deviate.doctor.children import ChildFacts
 from deviate.doctor.claims import Claims, no, nothing, partly, yes
 from deviate.model.diagnosis import Control, DeviceType
 from deviate.model.plan import Stream
@@ -76,7 +76,7 @@ GPU_FLAGS = ("cuda", "gpu")
 
 
 def device_types(
-    name: str, facts: Facts, answers: Mapping[str, Facts], controls: Sequence[Control]
+    name: str, facts: ChildFacts, answers: Mapping[str, ChildFacts], controls: Sequence[Control]
 ) -> tuple[DeviceType, ...]:
     """The types of devices that a framework knows.
 
@@ -97,10 +97,12 @@ def device_types(
     )
 
 
-def _list_types(name: str, facts: Facts, answers: Mapping[str, Facts]) -> Iterator[tuple[str, int | None, bool, str]]:
+def _list_types(
+    name: str, facts: ChildFacts, answers: Mapping[str, ChildFacts]
+) -> Iterator[tuple[str, int | None, bool, str]]:
     """Name, number, whether the build has it, and a note."""
     if name == "torch_xla":
-        started = answers.get("torch_xla.devices", Facts())
+        started = answers.get("torch_xla.devices", ChildFacts())
         kind = facts.text("backend") or "of unknown kind"
         why = started.faults.get("n_devices", "") or ("" if started.is_whole else f"no answer while {started.doing}")
         yield "xla", started.count("n_devices"), True, "; ".join(filter(None, [f"PJRT device {kind}", why]))
@@ -114,12 +116,14 @@ def _list_types(name: str, facts: Facts, answers: Mapping[str, Facts]) -> Iterat
 LONGEST_NOTE = 160
 
 
-def _controls_on(name: str, kind: str, answers: Mapping[str, Facts], controls: Sequence[Control]) -> Iterator[Control]:
+def _controls_on(
+    name: str, kind: str, answers: Mapping[str, ChildFacts], controls: Sequence[Control]
+) -> Iterator[Control]:
     differences = DIFFERENCES.get((name, kind))
     if differences is None:
         differences = PLUGINS.get(name, {})
         if name == "jax" and kind in GPU_FLAGS:
-            accepts = answers.get("jax.accepts", Facts()).is_true("accepts")
+            accepts = answers.get("jax.accepts", ChildFacts()).is_true("accepts")
             differences = yes("kernels autotune") if accepts else {}
     for control in controls:
         other = differences.get(control.factor)

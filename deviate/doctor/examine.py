@@ -19,7 +19,7 @@ from typing import Any
 
 from deviate.base.digests import document_digest
 from deviate.base.kept import cache_folder, keep, read_kept
-from deviate.doctor.children import ChildResult, Facts, Question, ask, describe_death, read_facts
+from deviate.doctor.children import ChildFacts, ChildQuestion, ChildResult, ask, describe_death, read_facts
 from deviate.doctor.hazards import hazards
 from deviate.doctor.judge import DETERMINISTIC_OPS, judge
 from deviate.errors import InputError
@@ -112,7 +112,7 @@ class _Asker:
     ) -> None:
         self.python, self.folder, self.timeout_s, self.on_change = python, folder, timeout_s, on_change
 
-    def begin(self) -> Facts:
+    def begin(self) -> ChildFacts:
         """Ask what the interpreter is, before any module of the standard library, and whether the hash seed works.
 
         Raises:
@@ -124,11 +124,12 @@ class _Asker:
         path = os.pathsep.join(filter(None, [str(marked), os.environ.get("PYTHONPATH", "")]))
         command = (self.python, "-c", FIRST_QUESTION)
         ended = self._ask(
-            Question(name, command, {"PYTHONPATH": path, "PYTHONHASHSEED": seed}) for name, seed in HASH_SEEDS.items()
+            ChildQuestion(name, command, {"PYTHONPATH": path, "PYTHONHASHSEED": seed})
+            for name, seed in HASH_SEEDS.items()
         )
         answers = {name: self._first(ended[name]) for name in HASH_SEEDS}
         is_obeyed = answers["first"]["hash"] == answers["same"]["hash"] != answers["other"]["hash"]
-        return Facts({**answers["first"], "hash_seed_works": is_obeyed})
+        return ChildFacts({**answers["first"], "hash_seed_works": is_obeyed})
 
     def _first(self, result: ChildResult) -> dict[str, Any]:
         try:
@@ -142,7 +143,7 @@ class _Asker:
                 "name the interpreter that runs the script: deviate doctor --python PATH",
             ) from error
 
-    def look(self, first: Facts) -> tuple[Machine, tuple[Framework, ...], tuple[Concern, ...]]:
+    def look(self, first: ChildFacts) -> tuple[Machine, tuple[Framework, ...], tuple[Concern, ...]]:
         """Ask for facts about the machine and each installed framework, and list hazards."""
         result = self._ask([self._question(["python"])])["python"]
         python_facts = self._facts("python")
@@ -168,11 +169,13 @@ class _Asker:
         )
         return machine, frameworks, (*unheard, *hazards(python_facts, machine, frameworks))
 
-    def _ask_kept(self, wanted: Sequence[str], state: str, *, jobs: int) -> tuple[dict[str, Facts], dict[str, str]]:
+    def _ask_kept(
+        self, wanted: Sequence[str], state: str, *, jobs: int
+    ) -> tuple[dict[str, ChildFacts], dict[str, str]]:
         """The answers to questions, and what ended those without one; whole answers are kept for the same state."""
         path = cache_folder() / f"doctor-{document_digest({'python': self.python})[:16]}.json"
         kept = read_kept(path).get(state, {})
-        known = {name: Facts(kept[name]) for name in wanted if name in kept}
+        known = {name: ChildFacts(kept[name]) for name in wanted if name in kept}
         asked, faults = self._ask_frameworks([name for name in wanted if name not in known], jobs)
         facts = {**known, **asked}
         if state and asked:
@@ -180,9 +183,9 @@ class _Asker:
             keep(path, {state: whole})
         return facts, faults
 
-    def _ask_frameworks(self, wanted: Sequence[str], jobs: int) -> tuple[dict[str, Facts], dict[str, str]]:
+    def _ask_frameworks(self, wanted: Sequence[str], jobs: int) -> tuple[dict[str, ChildFacts], dict[str, str]]:
         """Ask each line of questions in one process. What has no answer is asked alone, unless it came first."""
-        facts, faults = dict[str, Facts](), dict[str, str]()
+        facts, faults = dict[str, ChildFacts](), dict[str, str]()
         lines = [line for family in LINES if (line := [name for name in family if name in wanted])]
         while lines:
             results = self._ask([self._question(line) for line in lines], jobs=jobs)
@@ -193,12 +196,14 @@ class _Asker:
             lines = [[name] for line in lines for name in line[1:] if faults[name]]
         return facts, faults
 
-    def _question(self, names: Sequence[str]) -> Question:
+    def _question(self, names: Sequence[str]) -> ChildQuestion:
         command = (self.python, str(PROBE), str(self.folder), *names)
         flags = f"{os.environ.get('XLA_FLAGS', '')} {DETERMINISTIC_OPS}".strip()
-        return Question(names[0], command, {**GENTLE, **({"XLA_FLAGS": flags} if names[0] == "jax.accepts" else {})})
+        return ChildQuestion(
+            names[0], command, {**GENTLE, **({"XLA_FLAGS": flags} if names[0] == "jax.accepts" else {})}
+        )
 
-    def _ask(self, questions: Iterable[Question], *, jobs: int = JOBS) -> dict[str, ChildResult]:
+    def _ask(self, questions: Iterable[ChildQuestion], *, jobs: int = JOBS) -> dict[str, ChildResult]:
         """Ask the questions; one at a time where a chip serves one process."""
         try:
             return ask(list(questions), self.folder, jobs=jobs, timeout_s=self.timeout_s, on_change=self.on_change)
@@ -208,11 +213,11 @@ class _Asker:
                 "name another interpreter: deviate doctor --python PATH",
             ) from error
 
-    def _facts(self, name: str) -> Facts:
+    def _facts(self, name: str) -> ChildFacts:
         return read_facts(self.folder / f"{name}.facts")
 
 
-def _state(python: Facts) -> str:
+def _state(python: ChildFacts) -> str:
     """A digest of all that answers depend on: the interpreter with its packages, machine, variables, settings.
 
     Empty where the packages are not known.
@@ -227,7 +232,7 @@ def _state(python: Facts) -> str:
     return document_digest(document) if is_known else ""
 
 
-def _machine(facts: Facts) -> Machine:
+def _machine(facts: ChildFacts) -> Machine:
     return Machine(
         system=facts.text("system"),
         processor=str(facts.table("cpu").get("name", "")),

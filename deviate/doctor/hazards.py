@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from deviate.doctor.children import Facts
+from deviate.doctor.children import ChildFacts
 from deviate.model.diagnosis import Concern, Framework, Machine
 from deviate.sources.variables import LIMITING, variables_that_matter
 
 
-def hazards(facts: Facts, machine: Machine, frameworks: Sequence[Framework]) -> tuple[Concern, ...]:
+def hazards(facts: ChildFacts, machine: Machine, frameworks: Sequence[Framework]) -> tuple[Concern, ...]:
     """All hazards, most urgent first.
 
     Args:
@@ -22,7 +22,7 @@ def hazards(facts: Facts, machine: Machine, frameworks: Sequence[Framework]) -> 
     )
 
 
-def _guest(facts: Facts) -> Iterator[Concern]:
+def _guest(facts: ChildFacts) -> Iterator[Concern]:
     if not facts.is_true("loads_sitecustomize"):
         flags = facts.texts("flags")
         yield Concern(

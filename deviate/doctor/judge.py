@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from deviate.doctor.children import Facts
+from deviate.doctor.children import ChildFacts
 from deviate.doctor.claims import Claims, no, nothing, partly, yes
 from deviate.doctor.devices import CPU_ALONE, STREAMS, device_types
 from deviate.model.diagnosis import Concern, Control, Framework
@@ -192,7 +192,7 @@ SWITCHES: Mapping[str, tuple[Switch, ...]] = {
 }
 
 
-def judge(name: str, facts: Facts, fault: str, answers: Mapping[str, Facts], python: str) -> Framework:
+def judge(name: str, facts: ChildFacts, fault: str, answers: Mapping[str, ChildFacts], python: str) -> Framework:
     """Judge one framework.
 
     Args:
@@ -221,21 +221,21 @@ def judge(name: str, facts: Facts, fault: str, answers: Mapping[str, Facts], pyt
     )
 
 
-def _devices(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[str, ...]:
+def _devices(name: str, facts: ChildFacts, answers: Mapping[str, ChildFacts]) -> tuple[str, ...]:
     if name == "torch_xla":
-        return answers.get("torch_xla.devices", Facts()).texts("kinds")
+        return answers.get("torch_xla.devices", ChildFacts()).texts("kinds")
     if name not in {"torch", "tensorflow", "jax"}:
         return ()
     instructions = facts.text("instructions")
     return (f"CPU {instructions}".strip(), *facts.texts("gpus"))
 
 
-def _threads(name: str, facts: Facts) -> str:
+def _threads(name: str, facts: ChildFacts) -> str:
     pools = [f"{pool.get('library')} {pool.get('threads')}" for pool in facts.tables("pools")]
     return ", ".join(pools) if name == "numpy" else facts.text("threads")
 
 
-def _controls(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[Control, ...]:
+def _controls(name: str, facts: ChildFacts, answers: Mapping[str, ChildFacts]) -> tuple[Control, ...]:
     if name not in CLAIMS:
         return ()
     tried = TRIALS[name](facts, answers) if name in TRIALS else {}
@@ -247,7 +247,7 @@ def _controls(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[Co
     return tuple(claims.get(factor) or Control(factor, "nothing", f"{name} {NOTHING[factor]}") for factor in FACTORS)
 
 
-def _without_switch(name: str, facts: Facts) -> Claims:
+def _without_switch(name: str, facts: ChildFacts) -> Claims:
     claims: Claims = {}
     for switch in SWITCHES.get(name, ()):
         needed = switch.facts.split()
@@ -256,7 +256,7 @@ def _without_switch(name: str, facts: Facts) -> Claims:
     return claims
 
 
-def _judge_python(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
+def _judge_python(facts: ChildFacts, _answers: Mapping[str, ChildFacts]) -> Claims:
     if facts.is_true("hash_seed_works"):
         return yes("hash")
     flags = facts.texts("flags")
@@ -268,8 +268,8 @@ def _judge_python(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
     )
 
 
-def _judge_torch(facts: Facts, answers: Mapping[str, Facts]) -> Claims:
-    again, kernels = answers.get("torch.again", Facts()).text("deterministic_gradient"), yes("kernels")
+def _judge_torch(facts: ChildFacts, answers: Mapping[str, ChildFacts]) -> Claims:
+    again, kernels = answers.get("torch.again", ChildFacts()).text("deterministic_gradient"), yes("kernels")
     if not again:
         kernels = partly(
             "kernels",
@@ -287,7 +287,7 @@ def _judge_torch(facts: Facts, answers: Mapping[str, Facts]) -> Claims:
     return {**kernels, **onednn, **(yes("autotune") if facts.texts("gpus") else NO_SEARCH)}
 
 
-def _judge_tensorflow(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
+def _judge_tensorflow(facts: ChildFacts, _answers: Mapping[str, ChildFacts]) -> Claims:
     with_kernels = partly(
         "autotune",
         "op determinism holds it together with kernels",
@@ -298,7 +298,7 @@ def _judge_tensorflow(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
     return {**(with_kernels if facts.texts("gpus") else NO_SEARCH), **without}
 
 
-def _judge_keras(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
+def _judge_keras(facts: ChildFacts, _answers: Mapping[str, ChildFacts]) -> Claims:
     backend = facts.text("backend")
     if backend == "tensorflow":
         return {}
@@ -309,19 +309,19 @@ def _judge_keras(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
     )
 
 
-def _judge_jax(facts: Facts, answers: Mapping[str, Facts]) -> Claims:
+def _judge_jax(facts: ChildFacts, answers: Mapping[str, ChildFacts]) -> Claims:
     if facts.text("backend") == "cpu":
         return {**NO_RACES, **NO_SEARCH}
-    if answers.get("jax.accepts", Facts()).is_true("accepts"):
+    if answers.get("jax.accepts", ChildFacts()).is_true("accepts"):
         return yes("kernels autotune")
     return no("kernels autotune", f"XLA does not accept {DETERMINISTIC_OPS}", "update jaxlib")
 
 
-def _judge_torch_xla(facts: Facts, _answers: Mapping[str, Facts]) -> Claims:
+def _judge_torch_xla(facts: ChildFacts, _answers: Mapping[str, ChildFacts]) -> Claims:
     return NO_RACES if facts.text("backend") == "CPU" else {}
 
 
-TRIALS: Mapping[str, Callable[[Facts, Mapping[str, Facts]], Claims]] = {
+TRIALS: Mapping[str, Callable[[ChildFacts, Mapping[str, ChildFacts]], Claims]] = {
     "python": _judge_python,
     "torch": _judge_torch,
     "tensorflow": _judge_tensorflow,
@@ -332,23 +332,23 @@ TRIALS: Mapping[str, Callable[[Facts, Mapping[str, Facts]], Claims]] = {
 """What facts and tests say beside the claims: of this build, its backend and its devices."""
 
 
-def _list_trials(name: str, facts: Facts, answers: Mapping[str, Facts]) -> tuple[str, ...]:
+def _list_trials(name: str, facts: ChildFacts, answers: Mapping[str, ChildFacts]) -> tuple[str, ...]:
     """Results of tests, positive or negative."""
     if name == "python" and facts.is_true("hash_seed_works"):
         return (
             "PYTHONHASHSEED: equal seeds gave equal hashes in two processes, a different seed gave different hashes",
         )
     if name == "torch":
-        return tuple(_list_torch_trials(facts, answers.get("torch.again", Facts())))
+        return tuple(_list_torch_trials(facts, answers.get("torch.again", ChildFacts())))
     if name == "tensorflow" and facts.is_true("refuses"):
         return ("op determinism: a random operation without a seed was rejected",)
     if name == "jax":
-        word = "was accepted" if answers.get("jax.accepts", Facts()).is_true("accepts") else "was not accepted"
+        word = "was accepted" if answers.get("jax.accepts", ChildFacts()).is_true("accepts") else "was not accepted"
         return (f"XLA_FLAGS={DETERMINISTIC_OPS}: {word} by this build",)
     return ()
 
 
-def _list_torch_trials(facts: Facts, again: Facts) -> list[str]:
+def _list_torch_trials(facts: ChildFacts, again: ChildFacts) -> list[str]:
     trials = []
     default = {facts.text("default_gradient"), again.text("default_gradient")}
     held_gradients = {facts.text("deterministic_gradient"), again.text("deterministic_gradient")}

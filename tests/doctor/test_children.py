@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from deviate.doctor.children import Question, ask
+from deviate.doctor.children import ChildQuestion, ask
 
 
-def python(name: str, text: str) -> Question:
-    return Question(name, (sys.executable, "-c", text))
+def python(name: str, text: str) -> ChildQuestion:
+    return ChildQuestion(name, (sys.executable, "-c", text))
 
 
 def is_alive(pid: int) -> bool:
@@ -35,7 +35,7 @@ def test_answers_come_by_name(tmp_path: Path) -> None:
 
 def test_variables_of_a_question_are_its_own(tmp_path: Path) -> None:
     text = "import os; print(os.environ.get('ASKED'))"
-    asked = Question("asked", (sys.executable, "-c", text), {"ASKED": "yes"})
+    asked = ChildQuestion("asked", (sys.executable, "-c", text), {"ASKED": "yes"})
     ended = ask([asked, python("other", text)], tmp_path, jobs=2, timeout_s=60)
     assert (ended["asked"].stdout, ended["other"].stdout) == ("yes\n", "None\n")
 

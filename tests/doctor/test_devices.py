@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 
-from deviate.doctor.children import Facts
+from deviate.doctor.children import ChildFacts
 from deviate.doctor.devices import DIFFERENCES, PLUGINS, device_types
 from deviate.doctor.judge import FACTORS
 from deviate.model.diagnosis import Control, DeviceType
@@ -9,9 +9,9 @@ ALL = tuple(Control(factor, "yes") for factor in FACTORS)
 
 
 def _types(
-    name: str, *types: dict[str, object], controls: Sequence[Control] = ALL, **answers: Facts
+    name: str, *types: dict[str, object], controls: Sequence[Control] = ALL, **answers: ChildFacts
 ) -> list[DeviceType]:
-    facts = Facts({"device_types": list(types)})
+    facts = ChildFacts({"device_types": list(types)})
     return list(device_types(name, facts, {f"{name}.{question}": one for question, one in answers.items()}, controls))
 
 
@@ -40,9 +40,9 @@ def test_a_type_without_devices_says_why() -> None:
 def test_flags_for_gpus_hold_kernels_only_where_this_build_takes_them() -> None:
     held = tuple(Control(factor, "no", "XLA does not accept the flag", "update") for factor in FACTORS)
     cuda = {"name": "cuda", "n": 1, "is_built": True}
-    (accepts,) = _types("jax", cuda, accepts=Facts({"accepts": True}))
+    (accepts,) = _types("jax", cuda, accepts=ChildFacts({"accepts": True}))
     assert _answers(accepts, "kernels") == ["yes"]
-    (refuses,) = _types("jax", cuda, controls=held, accepts=Facts())
+    (refuses,) = _types("jax", cuda, controls=held, accepts=ChildFacts())
     assert _answers(refuses, "kernels", "dropout") == ["no", "no"]
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from deviate.doctor.children import Facts
+from deviate.doctor.children import ChildFacts
 from deviate.doctor.hazards import hazards
 from deviate.model.diagnosis import Concern, Framework, Machine
 
@@ -11,7 +11,7 @@ TORCH = Framework("torch", "works", build="CPU build", devices=("CPU AVX2",), th
 def found(
     variables: dict[str, str] | None = None, machine: Machine = MACHINE, framework: Framework = TORCH
 ) -> tuple[Concern, ...]:
-    return hazards(Facts({"loads_sitecustomize": True, "variables": variables or {}}), machine, [framework])
+    return hazards(ChildFacts({"loads_sitecustomize": True, "variables": variables or {}}), machine, [framework])
 
 
 def test_a_machine_without_hazards_has_none() -> None:

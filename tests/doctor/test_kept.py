@@ -24,7 +24,7 @@ def asked(bare: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tuple[Diag
     started: list[str] = []
     original = children._start
 
-    def watched(question: children.Question, folder: Path) -> children._Child:
+    def watched(question: children.ChildQuestion, folder: Path) -> children._Child:
         names = question.command[3:] if str(examine.PROBE) in question.command else ()
         started.extend([" ".join(names)] if names and names != ("python",) else [])
         return original(question, folder)

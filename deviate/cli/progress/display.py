@@ -153,7 +153,7 @@ Means = Callable[[], Sequence[Mean]]
 News = RunUpdate | str | int | None
 
 
-class Display:
+class RunDisplay:
     """Takes news of runs, and shows nothing. Nothing here waits, and all may be called in a signal handler."""
 
     def show(self, update: RunUpdate) -> None:
@@ -177,7 +177,7 @@ def display(
     score_text: Callable[[RunUpdate], str] = lambda _: "",
     expected: Sequence[Expected] = (),
     interval_s: float = QUIET_S,
-) -> Iterator[Display]:
+) -> Iterator[RunDisplay]:
     """The display for a stream.
 
     Args:
@@ -189,7 +189,7 @@ def display(
         interval_s: without a terminal, seconds after which something is said in any case.
     """
     if is_quiet:
-        yield Display()
+        yield RunDisplay()
         return
     tally = Tally(n_runs, jobs, expected, time.monotonic)
     is_live = stream.isatty() and os.environ.get("TERM") not in {"dumb", "unknown"}
@@ -228,7 +228,7 @@ class MeansReader(threading.Thread):
         self._left.set()
 
 
-class _Watcher(Display, threading.Thread):
+class _Watcher(RunDisplay, threading.Thread):
     """Takes updates from a queue, which is safe to fill in a signal handler, and shows them."""
 
     def __init__(self, tally: Tally, means: MeansReader, view: Lines | LiveTable) -> None:

@@ -14,7 +14,7 @@ from deviate.report.lines import name
 
 
 @dataclass(slots=True)
-class Pace:
+class RunPace:
     """Speed of the completed runs of one experiment."""
 
     n_steps: int | None = None
@@ -54,14 +54,16 @@ class Tally:
     n_retried: int = 0
     n_on_record: int = 0
     began: float = 0.0
-    _paces: dict[str, Pace] = field(default_factory=lambda: collections.defaultdict(Pace))
+    _paces: dict[str, RunPace] = field(default_factory=lambda: collections.defaultdict(RunPace))
 
     def __post_init__(self) -> None:
         self.began = self.clock()
         self.n_on_record = sum(expectation.n_done for expectation in self.expected)
         for expectation in self.expected:
             has_times = expectation.mean_s is not None
-            self._paces[expectation.experiment] = Pace(expectation.n_steps, expectation.mean_s or 0.0, int(has_times))
+            self._paces[expectation.experiment] = RunPace(
+                expectation.n_steps, expectation.mean_s or 0.0, int(has_times)
+            )
 
     def take(self, update: RunUpdate) -> None:
         """Process an update of a run."""
