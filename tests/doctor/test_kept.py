@@ -68,8 +68,8 @@ def test_a_change_of_the_environment_asks_anew(
     if change == "package":
         (packages / "cuda-13.dist-info").mkdir()
     elif change == "framework":
-        fake_text = WORKS.replace("1.2.3", "1.2.4")
-        (packages / "gymnasium/__init__.py").write_text(fake_text)
+        later = WORKS.replace("1.2.3", "1.2.40")  # of another size: bytecode of the same second would count as current
+        (packages / "gymnasium/__init__.py").write_text(later)
     elif change == "variable":
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
     elif change == "driver":
@@ -84,7 +84,7 @@ def test_a_change_of_the_environment_asks_anew(
         monkeypatch.setenv("PYTHONPATH", f"{packages}{os.pathsep}{tmp_path}")
     diagnosis, started = asked()
     assert started == ["gymnasium"]
-    assert framework(diagnosis, "gymnasium").version == ("1.2.4" if change == "framework" else "1.2.3")
+    assert framework(diagnosis, "gymnasium").version == ("1.2.40" if change == "framework" else "1.2.3")
     assert asked() == (diagnosis, [])
 
 
