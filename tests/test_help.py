@@ -6,11 +6,13 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from deviate.cli.app import VERBS, load_command, run_arguments
-from deviate.cli.options.layout import COMMON, GROUPS, grouped
+from deviate.cli.options.groups import TITLES
+from deviate.cli.options.help import COMMON
 
 COMMANDS = {name: load_command(name) for name in VERBS}
 
@@ -54,18 +56,27 @@ def test_a_long_help_shows_the_common_options_and_says_how_many_more_there_are(
         flags = [set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.MULTILINE)) for text in (short, long)]
         common, everything = (each - {"--help", "--help-all", "--debug"} for each in flags)
 
-        assert everything == {option.opts[0] for option in COMMANDS[name].options() if not option.hidden}, name
+        assert everything == {option.opts[0] for option in titled(name)}, name
         assert common < everything
         assert len(common) == len(COMMON[name].split()) <= 14
         assert short.endswith(f"  deviate {name} --help-all shows {len(everything - common)} more options.\n")
         assert "more options" not in long
 
 
-def test_every_long_help_has_a_short_form_and_groups_stand_in_one_order() -> None:
+def test_every_long_help_has_a_short_form_and_every_title_is_in_the_order_of_all(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     for name, command in COMMANDS.items():
-        assert len(command.options()) <= 14 or name in COMMON, name
-        titles = [title for title, _ in grouped(command.options())]
-        assert titles == sorted(titles, key=list(GROUPS).index)
+        assert len(titled(name)) <= 14 or name in COMMON, name
+        run_arguments([name, "--help-all"])
+        titles = [title for title in re.findall(r"^(\w.*):$", capsys.readouterr().out, re.MULTILINE) if title in TITLES]
+        assert titles == [title for title in TITLES if title in titles]
+        assert {option.rich_help_panel for option in command.options()} == set(titles)
+
+
+def titled(name: str) -> list[Any]:
+    """The options of a verb besides those that all verbs have."""
+    return [option for option in COMMANDS[name].options() if option.rich_help_panel != "Help"]
 
 
 def complete(folder: Path, *words: str) -> list[str]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from deviate import pipeline
 from deviate.cli.execute import Output
-from deviate.cli.options import option
+from deviate.cli.options.groups import in_verdict
 from deviate.errors import InputError
 from deviate.records.layout import records_folder
 from deviate.replay.experiments import record_report
@@ -15,14 +15,11 @@ from deviate.report.files import report_folder
 if TYPE_CHECKING:  # most comparisons are of two experiments
     from deviate.cli.options.results import AnalysisFlags, Documents
 
-Option = Annotated[
-    list[str] | None,
-    option(
-        "RESULT",
-        "Compare with a published number: 'test_acc=94.2±0.3, n=5, SD', 'Smith 2020: f1=0.81, n=1'. May be repeated.",
-        "--against",
-    ),
-]
+OPTION = in_verdict(
+    "RESULT",
+    "Compare with a published number: 'test_acc=94.2±0.3, n=5, SD', 'Smith 2020: f1=0.81, n=1'. May be repeated.",
+    "--against",
+)
 UNUSED = ("metric", "match", "paired", "spread_ratio", "target", "tasks", "groups", "weak_below")
 """Options of a comparison that say nothing about published numbers."""
 UNWRITTEN = ("paper", "siunitx", "column_width", "dl_variance")

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
+from deviate.cli.options.groups import in_output
 from deviate.project.entry_scripts import entries_document, refuse_folder, render_entries
 from deviate.project.prepare import AnalyzedScript, analyze_target, apply_config, find_target, save_analysis
 from deviate.replay.gpus import on_this_machine
@@ -23,15 +24,11 @@ def analyze_command(
         list[str],
         typer.Argument(metavar="SCRIPT", help="Training script or notebook, a folder, or -- and a whole command."),
     ],
-    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
-    save: Annotated[bool, typer.Option("--save", help="Write or update deviate.toml.")] = False,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Show rejected values and all hazards, with reasons.")
-    ] = False,
-    explain: Annotated[bool, typer.Option("--explain", "-v", help="Show all evidence for each metric.")] = False,
-    edit: Annotated[
-        bool, typer.Option("--edit", help="Edit deviate.toml as --save would write it ($VISUAL, $EDITOR).")
-    ] = False,
+    form: Form = in_output(None, "Output format.", "--format", default=Form.table),
+    save: bool = in_output(None, "Write or update deviate.toml.", default=False),
+    everything: bool = in_output(None, "Show rejected values and all hazards, with reasons.", "--all", default=False),
+    explain: bool = in_output(None, "Show all evidence for each metric.", "--explain", "-v", default=False),
+    edit: bool = in_output(None, "Edit deviate.toml as --save would write it ($VISUAL, $EDITOR).", default=False),
 ) -> None:
     """Show what would be recorded of a script, and why, without running it.
 

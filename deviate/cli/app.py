@@ -19,8 +19,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from deviate import __version__
-from deviate.cli.options import expand_groups
-from deviate.cli.options.layout import VerbCommand
+from deviate.cli.options.groups import flatten
+from deviate.cli.options.help import HelpFlags, VerbCommand
 from deviate.errors import DeviateError, InUseError, PluginWarning
 
 Function = TypeVar("Function", bound=Callable[..., None])
@@ -96,15 +96,10 @@ app = typer.Typer(
 )
 
 
-def command(name: str, *, epilog: str, flags: str = "") -> Callable[[Function], Function]:
-    """Register a function as the command of that name.
-
-    Args:
-        flags: its parameters, and the fields of those that are groups, as far as they are options of this verb; all of
-            them by default. Their order in `--help` is that of `layout.GROUPS`.
-    """
+def command(name: str, *, epilog: str) -> Callable[[Function], Function]:
+    """Register a function as the command of that name; its parameters are options, and dataclasses of them."""
     register = app.command(name, cls=VerbCommand, short_help=VERBS[name].short_help, epilog=epilog)
-    return lambda function: register(expand_groups(function, flags))
+    return lambda function: register(flatten(function, HelpFlags))
 
 
 def load_command(name: str) -> Any:

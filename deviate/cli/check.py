@@ -1,5 +1,6 @@
 """`deviate check`: pass or fail, for a pull request or a job that runs every night."""
 
+import dataclasses
 import os
 import secrets
 import sys
@@ -11,17 +12,18 @@ import typer
 
 from deviate.cli.app import command, complete_experiments, complete_sources, is_coloured, width
 from deviate.cli.gate import Gate, baseline_of, check
-from deviate.cli.options import choice, flag, number_of, option, option_group
+from deviate.cli.options.groups import in_output, in_runs, in_verdict
 from deviate.cli.options.results import (
+    HTML,
+    IMPORTER,
     STDOUT,
     AnalysisFlags,
-    Html,
-    Importer,
     refuse_margin,
     refuse_targets,
     takes_stdout,
 )
 from deviate.cli.options.runs import SideFlags
+from deviate.cli.options.values import choice, number_of
 from deviate.errors import InputError, RecordError
 from deviate.model.check import CheckFindings
 from deviate.model.records import Experiment
@@ -35,7 +37,7 @@ from deviate.report.parts.check import check_document
 from deviate.stats.options import AnalysisOptions
 
 
-@option_group
+@dataclasses.dataclass(frozen=True, slots=True)
 class CheckDocuments:
     """Output files of a check; None for no output.
 
@@ -43,15 +45,15 @@ class CheckDocuments:
         InputError: two of them go to one file or to standard output, or one cannot be written.
     """
 
-    github: bool | None = flag(
+    github: bool | None = in_output(
         None,
         "Annotations and a job summary for GitHub Actions. Default: in GitHub Actions.",
         "--github/--no-github",
     )
-    junit: Path | None = flag(None, "Write the check as JUnit XML; - is standard output.")
-    markdown: Path | None = flag(None, "Write a table for a pull request; - is standard output.")
-    json: Path | None = flag(None, "Write all numbers as JSON; - is standard output.")
-    html: Html = None
+    junit: Path | None = in_output(None, "Write the check as JUnit XML; - is standard output.")
+    markdown: Path | None = in_output(None, "Write a table for a pull request; - is standard output.")
+    json: Path | None = in_output(None, "Write all numbers as JSON; - is standard output.")
+    html: Path | None = HTML
 
     def __post_init__(self) -> None:
         refuse_targets(self.targets())
@@ -69,20 +71,24 @@ class CheckDocuments:
         return takes_stdout(self.targets())
 
 
-@option_group
+@dataclasses.dataclass(frozen=True, slots=True)
 class GateFlags:
     """Requirements of a check, and what makes it fail."""
 
-    metric: list[str] | None = flag(None, "Metric to check. May be repeated. Default: the primary metric.")
-    margin: list[str] | None = flag("[METRIC=]NUMBER", "Largest acceptable worsening. May be repeated. Default: 0.")
-    undecided: str = flag("pass|fail", "Whether an undecided check passes with a warning, or fails.", default="pass")
-    control: list[str] | None = flag(
+    metric: list[str] | None = in_verdict(None, "Metric to check. May be repeated. Default: the primary metric.")
+    margin: list[str] | None = in_verdict(
+        "[METRIC=]NUMBER", "Largest acceptable worsening. May be repeated. Default: 0."
+    )
+    undecided: str = in_verdict(
+        "pass|fail", "Whether an undecided check passes with a warning, or fails.", default="pass"
+    )
+    control: list[str] | None = in_verdict(
         "NAME",
         "Further experiment whose control variant must be bitwise identical. May be repeated.",
         autocompletion=complete_experiments,
     )
-    require_control: bool = flag(
-        None, "Fail if no control variant shows that runs are repeatable.", "--require-control", default=False
+    require_control: bool = in_verdict(
+        None, "Fail if no control variant shows that runs are repeatable.", default=False
     )
 
     def gate(self) -> Gate:
@@ -102,10 +108,6 @@ class GateFlags:
     "or both sides in one job: deviate check train.py --ref main --runs 10 --margin 0.5 -- --epochs 5. "
     "Exit codes: 0 passes, or is undecided; 3 runs are missing; 4 worse; 5 undecided, with --undecided fail; "
     "6 control broken. Of several the first of 6, 4, 3, 5.",
-    flags="""
-        names ref save metric margin aggregate match direction confidence paired undecided control require_control
-        importer runs variants name seed python env jobs gpus timeout github junit markdown json html quiet
-    """,
 )
 def check_command(
     *,
@@ -117,16 +119,14 @@ def check_command(
             help="Experiments, NAME:VARIANT, files, patterns, or a baseline from --save. With --ref: SCRIPT [-- ARGS].",
         ),
     ] = None,
-    ref: Annotated[
-        str | None, option("REF", "Run a script at this commit and in the working tree, and check the latter.")
-    ] = None,
-    save: Annotated[Path | None, option("FILE", "Write the named experiment as a baseline file to commit.")] = None,
+    ref: str | None = in_runs("REF", "Run a script at this commit and in the working tree, and check the latter."),
+    save: Path | None = in_output("FILE", "Write the named experiment as a baseline file to commit."),
     gate_flags: GateFlags,
-    analysis: AnalysisFlags,
-    importer: Importer = None,
+    analysis: Annotated[AnalysisFlags, "aggregate", "match", "direction", "confidence", "paired"],
+    importer: str | None = IMPORTER,
     sides: SideFlags,
     documents: CheckDocuments,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
+    quiet: bool = in_output(None, "Show the result only.", "--quiet", "-q", default=False),
 ) -> None:
     """Fail if the candidate is worse than the baseline, by more than the margin if one is given.
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from deviate.cli.app import FAILED, command, complete_experiments
-from deviate.cli.options.results import Aggregate, Metric
+from deviate.cli.options.groups import in_records, in_runs
+from deviate.cli.options.results import AGGREGATE, METRIC
 from deviate.records.layout import records_folder
 from deviate.replay.cleanup import Cleanup, clean_up, clean_up_cache
 from deviate.report.format import counted, size_text
@@ -31,16 +32,17 @@ def clean_command(
             metavar="[NAME...]", autocompletion=complete_experiments, help="Experiments. Default: all, and the cache."
         ),
     ] = None,
-    keep: Annotated[
-        Keep, typer.Option(help="best: keep the work copies of the best and the worst run of each variant.")
-    ] = Keep.none,
-    metric: Metric = None,
-    aggregate: Aggregate = None,
-    captured: Annotated[
-        bool,
-        typer.Option("--captured", help="Remove captured outputs and weights too; reports lose what is based on them."),
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be removed; remove nothing.")] = False,
+    keep: Keep = in_records(
+        None, "best: keep the work copies of the best and the worst run of each variant.", default=Keep.none
+    ),
+    metric: str | None = METRIC,
+    aggregate: str | None = AGGREGATE,
+    captured: bool = in_records(
+        None,
+        "Remove captured outputs and weights too; reports lose what is based on them.",
+        default=False,
+    ),
+    dry_run: bool = in_runs(None, "Show what would be removed; remove nothing.", default=False),
 ) -> None:
     """Remove the work copies of finished runs, with all files that the runs wrote there.
 

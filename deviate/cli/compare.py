@@ -10,10 +10,10 @@ from deviate.cli import against as published
 from deviate.cli import sweep
 from deviate.cli.app import command, complete_sources
 from deviate.cli.execute import Output
-from deviate.cli.options import option
-from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents, Importer
+from deviate.cli.options.groups import in_output, in_verdict
+from deviate.cli.options.results import IMPORTER, AnalysisFlags, Documents
 from deviate.cli.publish import publish
-from deviate.cli.trackers import To, destinations, write_to_trackers
+from deviate.cli.trackers import TO, destinations, write_to_trackers
 from deviate.errors import InputError
 from deviate.records.layout import records_folder
 
@@ -21,10 +21,6 @@ from deviate.records.layout import records_folder
 @command(
     "compare",
     epilog='Example: deviate compare baseline new --html out.html, or: compare a.csv "new/*.csv"',
-    flags=f"""
-        names baseline against metric aggregate match margin paired spread_ratio direction target tasks groups
-        weak_below importer confidence {DOCUMENTS}
-    """,
 )
 def compare_command(
     *,
@@ -36,10 +32,10 @@ def compare_command(
             help="Experiments, NAME:VARIANT, or results from elsewhere: files, folders, patterns.",
         ),
     ],
-    baseline: Annotated[str | None, option("NAME", "The baseline among them. Default: the first.")] = None,
-    against: published.Option = None,
+    baseline: str | None = in_verdict("NAME", "The baseline among them. Default: the first."),
+    against: list[str] | None = published.OPTION,
     analysis: AnalysisFlags,
-    importer: Importer = None,
+    importer: str | None = IMPORTER,
     documents: Documents,
 ) -> None:
     """Is the candidate better than the baseline? For recorded experiments, or results from elsewhere.
@@ -60,9 +56,6 @@ def compare_command(
 @command(
     "report",
     epilog="Example: deviate report small --html paper.html",
-    flags=f"""
-        names metric aggregate direction target groups weak_below is_sweep importer confidence {DOCUMENTS} to quiet
-    """,
 )
 def report_command(
     *,
@@ -74,12 +67,14 @@ def report_command(
             help="One experiment with its variants, or a baseline and candidates; or files with results.",
         ),
     ],
-    analysis: AnalysisFlags,
-    is_sweep: sweep.Flag = False,
-    importer: Importer = None,
+    analysis: Annotated[
+        AnalysisFlags, "metric", "aggregate", "direction", "target", "groups", "weak_below", "confidence"
+    ],
+    is_sweep: bool = sweep.FLAG,
+    importer: str | None = IMPORTER,
     documents: Documents,
-    to: To = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not say how files were read.")] = False,
+    to: list[str] | None = TO,
+    quiet: bool = in_output(None, "Do not say how files were read.", "--quiet", "-q", default=False),
 ) -> None:
     """Report recorded experiments again, without running anything."""
     options = analysis.options()

@@ -5,18 +5,19 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
-from deviate.cli.options import choice, option, seconds
-from deviate.cli.options.results import Documents
+from deviate.cli.options.groups import in_command, in_output, in_runs, in_variation, in_verdict
+from deviate.cli.options.results import FORMS, Documents
 from deviate.cli.options.runs import ExecutionFlags, LaunchFlags, VariantFlags, variables
+from deviate.cli.options.values import choice, seconds
 from deviate.cli.preview import announcement
 from deviate.cli.publish import publish_sheet
-from deviate.diverge.findings import RUNGS, DivergenceFindings, Rung
+from deviate.diverge.findings import RUNGS, DivergenceFindings
 from deviate.diverge.report.document import diverge_document
 from deviate.diverge.source import attach_source_context
 from deviate.errors import InputError
@@ -49,10 +50,6 @@ LEVELS = (
     epilog="Example: deviate diverge train.py -- --epochs 1, or of runs on record: "
     "deviate diverge train:0 train:1. A difference that is found is an answer: the exit code is 0; it is 3 where a run "
     "failed.",
-    flags="""
-        command variant hold budget level level_time ulps warn_only python env second_env name
-        seed prepare wrap gpus gpus_per_run timeout trackers dry_run html latex markdown json csv quiet
-    """,
 )
 def diverge_command(
     *,
@@ -64,47 +61,37 @@ def diverge_command(
             "runs: NAME:RUN or NAME:VARIANT:RUN. Default: that of deviate.toml.",
         ),
     ] = None,
-    variant: Annotated[str | None, option("NAME", "Variant of both runs: control, impl … Default: as-is.")] = None,
-    budget: Annotated[int, option("N", "Most further runs that prove a cause; 0 for none.", min=0)] = 8,
-    hold: Annotated[
-        list[str] | None,
-        option("NAME,…", "Also hold: listing, clock, entropy, workers, threads, hash. Listings are sorted, and so on."),
-    ] = None,
-    level: Annotated[
-        str | None,
-        option("NAME", f"Trace level to stop at, even if earlier levels are equal: {', '.join(RUNGS)}."),
-    ] = None,
-    ulps: Annotated[
-        int | None,
-        option(
-            "N",
-            "Difference in units in the last place that counts as equal. Default: 0; between two environments 4.",
-            min=0,
-        ),
-    ] = None,
-    level_time: Annotated[
-        str | None,
-        option(
-            "DURATION",
-            "Time limit of each level after the first: 30m, 4h. Default: the time of the first level and ten minutes.",
-        ),
-    ] = None,
-    variant_flags: VariantFlags,
-    python: Annotated[
-        list[str] | None,
-        option("PATH", "Interpreter of the script; two for one run with each. Default: python on PATH."),
-    ] = None,
-    launch: LaunchFlags,
-    second_env: Annotated[
-        list[str] | None,
-        option("KEY=VALUE", "Environment variable of the second run only: CUDA_VISIBLE_DEVICES= for the CPU."),
-    ] = None,
-    name: Annotated[str | None, option("NAME", "Name of the experiments. Default: the script's, and -diverge.")] = None,
-    seed: Annotated[int, option("N", "Seed of the experiment.")] = 0,
-    execution: ExecutionFlags,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run; run and write nothing.")] = False,
-    documents: Documents,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
+    variant: str | None = in_variation("NAME", "Variant of both runs: control, impl … Default: as-is."),
+    budget: int = in_runs("N", "Most further runs that prove a cause; 0 for none.", min=0, default=8),
+    hold: list[str] | None = in_variation(
+        "NAME,…", "Also hold: listing, clock, entropy, workers, threads, hash. Listings are sorted, and so on."
+    ),
+    level: str | None = in_verdict(
+        "NAME", f"Trace level to stop at, even if earlier levels are equal: {', '.join(RUNGS)}."
+    ),
+    ulps: int | None = in_verdict(
+        "N",
+        "Difference in units in the last place that counts as equal. Default: 0; between two environments 4.",
+        min=0,
+    ),
+    level_time: str | None = in_verdict(
+        "DURATION",
+        "Time limit of each level after the first: 30m, 4h. Default: the time of the first level and ten minutes.",
+    ),
+    variant_flags: Annotated[VariantFlags, "warn_only", "trackers"],
+    python: list[str] | None = in_command(
+        "PATH", "Interpreter of the script; two for one run with each. Default: python on PATH."
+    ),
+    launch: Annotated[LaunchFlags, "env", "prepare", "wrap"],
+    second_env: list[str] | None = in_command(
+        "KEY=VALUE", "Environment variable of the second run only: CUDA_VISIBLE_DEVICES= for the CPU."
+    ),
+    name: str | None = in_runs("NAME", "Name of the experiments. Default: the script's, and -diverge."),
+    seed: int = in_runs("N", "Seed of the experiment.", default=0),
+    execution: Annotated[ExecutionFlags, "gpus", "gpus_per_run", "timeout"],
+    dry_run: bool = in_runs(None, "Show what would run; run and write nothing.", default=False),
+    documents: Annotated[Documents, *FORMS],
+    quiet: bool = in_output(None, "Show the result only.", "--quiet", "-q", default=False),
 ) -> None:
     """Run a script twice, and find the first update, module and operation at which the runs differ.
 
@@ -120,7 +107,7 @@ def diverge_command(
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
     cwd = Path.cwd().resolve()
-    goal = cast("Rung | None", choice(level, "--level", RUNGS) if level is not None else None)
+    goal = choice(level, "--level", RUNGS) if level is not None else None
     folder = records_folder(cwd)
     if is_of_records(folder, command or ()):
         findings, runs = compare_recorded(folder, command or (), tolerance=ulps or 0)

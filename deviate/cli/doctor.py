@@ -3,11 +3,11 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from deviate.cli.app import Form, as_json, command, complete_experiments, is_coloured, width
+from deviate.cli.options.groups import in_command, in_machine, in_output
 from deviate.doctor.examine import TIMEOUT_S, examine, to_document
 from deviate.errors import InputError
 from deviate.project.command import default_python
@@ -19,18 +19,15 @@ from deviate.report.parts.doctor_text import render_diagnosis
     epilog="Example: deviate doctor --python .venv/bin/python",
 )
 def doctor_command(
-    python: Annotated[str | None, typer.Option(help="Interpreter of the script. Default: python on PATH.")] = None,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait for each framework.")] = TIMEOUT_S,
-    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
-    report: Annotated[
-        bool, typer.Option("--report", help="Print Markdown for an issue on a defect, without secrets and names.")
-    ] = False,
-    experiment: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=complete_experiments, help="With --report: also the plan and a failed run of an experiment."
-        ),
-    ] = None,
+    python: str | None = in_command(None, "Interpreter of the script. Default: python on PATH."),
+    timeout: float = in_machine(None, "Seconds to wait for each framework.", min=1, default=TIMEOUT_S),
+    form: Form = in_output(None, "Output format.", "--format", default=Form.table),
+    report: bool = in_output(
+        None, "Print Markdown for an issue on a defect, without secrets and names.", default=False
+    ),
+    experiment: str | None = in_output(
+        None, "With --report: also the plan and a failed run of an experiment.", autocompletion=complete_experiments
+    ),
 ) -> None:
     """Show the frameworks of the interpreter, and what can be controlled in them on this machine.
 

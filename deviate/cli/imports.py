@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from deviate.cli.app import command, nearest
-from deviate.cli.options import option
-from deviate.cli.options.results import Importer
+from deviate.cli.options.groups import in_records, in_runs
+from deviate.cli.options.results import IMPORTER
 from deviate.errors import InputError
 from deviate.records.experiments import published_table, read_files
 from deviate.records.importers import Imported
@@ -39,19 +39,15 @@ def import_command(
             "wandb:ENTITY/PROJECT, mlflow:EXPERIMENT, tensorboard:FOLDER.",
         ),
     ],
-    name: Annotated[
-        str | None,
-        option("NAME", "Name of the experiment; of several groups, how their names begin. Default: that of the files."),
-    ] = None,
-    importer: Importer = None,
-    group: Annotated[
-        list[str] | None,
-        option("NAME|KEY=VALUE", "Groups of a project to import: by name, pattern or setting. May be repeated."),
-    ] = None,
-    without: Annotated[
-        list[str] | None, option("KEY", "Group the runs of a project without this setting. May be repeated.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the groups of a project; import nothing.")] = False,
+    name: str | None = in_runs(
+        "NAME", "Name of the experiment; of several groups, how their names begin. Default: that of the files."
+    ),
+    importer: str | None = IMPORTER,
+    group: list[str] | None = in_records(
+        "NAME|KEY=VALUE", "Groups of a project to import: by name, pattern or setting. May be repeated."
+    ),
+    without: list[str] | None = in_records("KEY", "Group the runs of a project without this setting. May be repeated."),
+    dry_run: bool = in_runs(None, "List the groups of a project; import nothing.", default=False),
 ) -> None:
     """Import results from elsewhere as an experiment, for list, show, report and compare.
 

@@ -9,8 +9,8 @@ import typer
 from deviate import pipeline
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
-from deviate.cli.options import option
-from deviate.cli.options.results import Confidence, Documents
+from deviate.cli.options.groups import in_command, in_machine, in_output, in_records, in_runs, in_variation
+from deviate.cli.options.results import CONFIDENCE, FORMS, Documents
 from deviate.cli.options.runs import DEFAULT_RUNS, Command, ExecutionFlags, LaunchFlags, VariantFlags
 from deviate.cli.preview import announcement
 from deviate.cli.publish import publish_sheet
@@ -31,40 +31,32 @@ LONGEST_STEM = 60
 @command(
     "overhead",
     epilog="Example: deviate overhead train.py --runs 5 -- --epochs 2",
-    flags="""
-        command runs variants warn_only profile profiled_runs window name seed prepare python wrap env jobs gpus timeout
-        retries trackers dry_run confidence html latex markdown json csv quiet
-    """,
 )
 def overhead_command(
     *,
     command: Command = None,
-    runs: Annotated[
-        int, option("N", "Runs of each mode; the first is a warm-up.", "--runs", "-r", min=2)
-    ] = DEFAULT_RUNS,
-    variants: Annotated[
-        str, option("FREE,HELD", "Variant with free kernels, variant with deterministic ones.")
-    ] = MODES,
-    variant_flags: VariantFlags,
-    profile: Annotated[
-        bool, typer.Option("--profile/--no-profile", help="Measure kernel times too, in further, profiled runs.")
-    ] = True,
-    profiled_runs: Annotated[
-        int, option("N", "Profiled runs of each mode; the first is a warm-up.", min=2)
-    ] = PROFILED_RUNS,
-    window: Annotated[
-        str | None, option("START:STOP", "Profiled steps of the main loop, from 0. Default: after a warm-up.")
-    ] = None,
-    name: Annotated[str | None, option("NAME", "Name of the experiment. Default: the script's, and -overhead.")] = None,
-    seed: Annotated[int, option("N", "Seed of the experiment.")] = 0,
-    launch: LaunchFlags,
-    python: Annotated[str | None, option("PATH", "Interpreter of the script. Default: python on PATH.")] = None,
-    jobs: Annotated[int, option("N", "Runs at a time; more than 1 distorts the times.", "--jobs", "-j", min=1)] = 1,
-    execution: ExecutionFlags,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run; run and write nothing.")] = False,
-    confidence: Confidence = 0.95,
-    documents: Documents,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
+    runs: int = in_runs("N", "Runs of each mode; the first is a warm-up.", "--runs", "-r", min=2, default=DEFAULT_RUNS),
+    variants: str = in_variation(
+        "FREE,HELD", "Variant with free kernels, variant with deterministic ones.", default=MODES
+    ),
+    variant_flags: Annotated[VariantFlags, "warn_only", "trackers"],
+    profile: bool = in_records(
+        None, "Measure kernel times too, in further, profiled runs.", "--profile/--no-profile", default=True
+    ),
+    profiled_runs: int = in_records(
+        "N", "Profiled runs of each mode; the first is a warm-up.", min=2, default=PROFILED_RUNS
+    ),
+    window: str | None = in_records("START:STOP", "Profiled steps of the main loop, from 0. Default: after a warm-up."),
+    name: str | None = in_runs("NAME", "Name of the experiment. Default: the script's, and -overhead."),
+    seed: int = in_runs("N", "Seed of the experiment.", default=0),
+    launch: Annotated[LaunchFlags, "prepare", "wrap", "env"],
+    python: str | None = in_command("PATH", "Interpreter of the script. Default: python on PATH."),
+    jobs: int = in_machine("N", "Runs at a time; more than 1 distorts the times.", "--jobs", "-j", min=1, default=1),
+    execution: Annotated[ExecutionFlags, "gpus", "timeout", "retries"],
+    dry_run: bool = in_runs(None, "Show what would run; run and write nothing.", default=False),
+    confidence: float = CONFIDENCE,
+    documents: Annotated[Documents, *FORMS],
+    quiet: bool = in_output(None, "Show the result only.", "--quiet", "-q", default=False),
 ) -> None:
     """Run a script in turn with free and with deterministic kernels, and report what determinism costs.
 

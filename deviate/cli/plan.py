@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from deviate.cli.app import Form, as_json, command, complete_sources
-from deviate.cli.options import option
-from deviate.cli.options.results import Confidence, Metric
+from deviate.cli.options.groups import in_difference, in_output, in_runs, in_verdict
+from deviate.cli.options.results import CONFIDENCE, METRIC
 from deviate.errors import InputError
 from deviate.model.design import Pilot, Question
 from deviate.model.estimates import NOT_ASKED
@@ -35,27 +35,22 @@ def plan_command(
             autocompletion=complete_sources,
         ),
     ] = None,
-    effect: Annotated[float | None, option("D", "Difference to be seen, in standard deviations over runs.")] = None,
-    difference: Annotated[float | None, option("X", "Difference to be seen, in units of the metric.")] = None,
-    pilot: Annotated[
-        str | None,
-        option("NAME", "Experiment on record, or file, that shows the spread.", autocompletion=complete_sources),
-    ] = None,
-    sd: Annotated[float | None, option("X", "A guess of the SD, in units of the metric.")] = None,
-    runs: Annotated[
-        list[int] | None, option("N", "What so many runs can see. Repeatable.", "--runs", "-r", min=2)
-    ] = None,
-    power: Annotated[float, typer.Option(min=0, max=1, help="Chance to see the difference when it is there.")] = 0.8,
-    margin: Annotated[
-        float | None, option("X", "Margin of equivalence, in units of the metric (SDs without any).")
-    ] = None,
-    paired: Annotated[bool, typer.Option("--paired", help="Runs share their seeds and are compared as pairs.")] = False,
-    correlation: Annotated[float | None, option("R", "With --paired: correlation of the pairs. Default: 0.")] = None,
-    looks: Annotated[str | None, option("K", "Number of looks at equal steps: 4, or pocock:4. Default: one.")] = None,
-    candidates: Annotated[int, option("K", "Candidates compared with one baseline.", min=1)] = 1,
-    metric: Metric = None,
-    confidence: Confidence = 0.95,
-    form: Annotated[Form, typer.Option("--format", help="For people, or for programs.")] = Form.table,
+    effect: float | None = in_difference("D", "Difference to be seen, in standard deviations over runs."),
+    difference: float | None = in_difference("X", "Difference to be seen, in units of the metric."),
+    pilot: str | None = in_difference(
+        "NAME", "Experiment on record, or file, that shows the spread.", autocompletion=complete_sources
+    ),
+    sd: float | None = in_difference("X", "A guess of the SD, in units of the metric."),
+    runs: list[int] | None = in_runs("N", "What so many runs can see. Repeatable.", "--runs", "-r", min=2),
+    power: float = in_difference(None, "Chance to see the difference when it is there.", min=0, max=1, default=0.8),
+    margin: float | None = in_verdict("X", "Margin of equivalence, in units of the metric (SDs without any)."),
+    paired: bool = in_verdict(None, "Runs share their seeds and are compared as pairs.", default=False),
+    correlation: float | None = in_difference("R", "With --paired: correlation of the pairs. Default: 0."),
+    looks: str | None = in_runs("K", "Number of looks at equal steps: 4, or pocock:4. Default: one."),
+    candidates: int = in_difference("K", "Candidates compared with one baseline.", min=1, default=1),
+    metric: str | None = METRIC,
+    confidence: float = CONFIDENCE,
+    form: Form = in_output(None, "For people, or for programs.", "--format", default=Form.table),
 ) -> None:
     """How many seeds? How many runs a difference takes, and what numbers of runs can see.
 

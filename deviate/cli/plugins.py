@@ -1,11 +1,12 @@
 """`deviate plugins`: what other packages add."""
 
 import sys
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from deviate.cli.app import Form, as_json, command
+from deviate.cli.options.groups import in_output
 from deviate.doctor.plugins import PluginState, inspect_plugins
 from deviate.report.format import clean
 from deviate.report.lines import align_columns
@@ -13,7 +14,7 @@ from deviate.report.lines import align_columns
 
 @command("plugins", epilog="Example: deviate plugins --format json")
 def plugins_command(
-    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
+    form: Form = in_output(None, "Output format.", "--format", default=Form.table),
 ) -> None:
     """List what other packages add to deviate, and what of it cannot be used, with the reason.
 

@@ -4,13 +4,14 @@ import re
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from deviate.base.decisions import log_decision
 from deviate.base.kept import keep, read_kept
 from deviate.cli.app import Form, as_json, command
+from deviate.cli.options.groups import in_output
 from deviate.errors import RecordError
 from deviate.records.fingerprint import fingerprint
 from deviate.records.layout import records_folder
@@ -26,8 +27,8 @@ INDEX = "list.json"
 
 @command("list", epilog="Example: deviate list --size")
 def list_command(
-    size: Annotated[bool, typer.Option("--size", help="Show the disk space of each experiment.")] = False,
-    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
+    size: bool = in_output(None, "Show the disk space of each experiment.", default=False),
+    form: Form = in_output(None, "Output format.", "--format", default=Form.table),
 ) -> None:
     """List recorded experiments, one line per variant."""
     folder = records_folder(Path.cwd().resolve())

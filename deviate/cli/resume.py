@@ -11,10 +11,11 @@ from deviate import pipeline
 from deviate.cli.app import command, complete_experiments
 from deviate.cli.cost import outlook_of
 from deviate.cli.execute import Output, conclude
-from deviate.cli.options import seconds
+from deviate.cli.options.groups import in_machine, in_output, in_runs
 from deviate.cli.options.origins import origins
-from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
-from deviate.cli.options.runs import Budget, Jobs, Timeout, default_jobs
+from deviate.cli.options.results import AnalysisFlags, Documents
+from deviate.cli.options.runs import BUDGET, JOBS, TIMEOUT, default_jobs
+from deviate.cli.options.values import seconds
 from deviate.records.layout import records_folder
 from deviate.replay.experiments import PreparedExperiment, fair_order, find
 from deviate.report.format import clean, counted, replicates
@@ -23,26 +24,19 @@ from deviate.report.format import clean, counted, replicates
 @command(
     "resume",
     epilog="Example: deviate resume train --jobs 4",
-    flags=f"name jobs gpus timeout retries budget dry_run metric aggregate confidence {DOCUMENTS} quiet",
 )
 def resume_command(
     *,
     name: Annotated[str, typer.Argument(metavar="NAME", autocompletion=complete_experiments, help="The experiment.")],
-    jobs: Jobs = None,
-    gpus: Annotated[
-        str | None, typer.Option(help="GPUs for the runs: auto, none, or numbers: 0,1. Default: as before.")
-    ] = None,
-    timeout: Timeout = None,
-    retries: Annotated[
-        int | None, typer.Option(min=0, help="How often a lost run is restarted. Default: as before.")
-    ] = None,
-    budget: Budget = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show which runs are missing; run and write nothing.")
-    ] = False,
-    analysis: AnalysisFlags,
+    jobs: int | None = JOBS,
+    gpus: str | None = in_machine(None, "GPUs for the runs: auto, none, or numbers: 0,1. Default: as before."),
+    timeout: str | None = TIMEOUT,
+    retries: int | None = in_machine(None, "How often a lost run is restarted. Default: as before.", min=0),
+    budget: str | None = BUDGET,
+    dry_run: bool = in_runs(None, "Show which runs are missing; run and write nothing.", default=False),
+    analysis: Annotated[AnalysisFlags, "metric", "aggregate", "confidence"],
     documents: Documents,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
+    quiet: bool = in_output(None, "Show the result only.", "--quiet", "-q", default=False),
 ) -> None:
     """Run what is missing of an experiment, from its frozen code and with its settings; then report.
 

@@ -12,20 +12,21 @@ from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
 from deviate.cli.cost import Outlook, foresee
 from deviate.cli.execute import Output, conclude
-from deviate.cli.options import commands, option, pair, seconds
+from deviate.cli.options.groups import in_output, in_runs
 from deviate.cli.options.origins import is_from_variable, plan_origins, variables_in_use
-from deviate.cli.options.results import DOCUMENTS, AnalysisFlags, Documents
+from deviate.cli.options.results import AnalysisFlags, Documents
 from deviate.cli.options.runs import (
+    BUDGET,
     DEFAULT_RUNS,
-    Budget,
+    RUNS,
     CaptureFlags,
     Command,
     ExecutionFlags,
     LaunchFlags,
-    Runs,
     SampleSizeFlags,
     VariantFlags,
 )
+from deviate.cli.options.values import commands, pair, seconds
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.pipeline import Requests, refuse_disjoint
@@ -39,42 +40,33 @@ from deviate.stats.options import AnalysisOptions
 @command(
     "run",
     epilog="Example: deviate run train.py --runs 10 -- --epochs 5",
-    flags=f"""
-        command runs variants vary warn_only name seed versus sweep_of prepare then python wrap env
-        jobs gpus per_gpu gpus_per_run executor option timeout stall_timeout retries max_failures ignore_failure
-        requeue keep budget until min_runs max_runs looks capture capture_every capture_limit tta trackers strict
-        dry_run plan_only metric aggregate margin paired groups weak_below confidence {DOCUMENTS} quiet
-    """,
 )
 def run_command(
     *,
     command: Command = None,
-    runs: Runs = None,
+    runs: int | None = RUNS,
     variants: VariantFlags,
-    name: Annotated[str | None, option("NAME", "Name of the experiment. Default: the script's.")] = None,
-    seed: Annotated[
-        int, option("N", "Seed of the experiment; experiments with the same seed can be compared in pairs.")
-    ] = 0,
-    versus: Annotated[
-        list[str] | None,
-        option("NAME=COMMAND", 'Command to compare, run in turn with the others; two or more: "base=python train.py".'),
-    ] = None,
-    sweep_of: sweep.Option = None,
+    name: str | None = in_runs("NAME", "Name of the experiment. Default: the script's."),
+    seed: int = in_runs(
+        "N", "Seed of the experiment; experiments with the same seed can be compared in pairs.", default=0
+    ),
+    versus: list[str] | None = in_runs(
+        "NAME=COMMAND", 'Command to compare, run in turn with the others; two or more: "base=python train.py".'
+    ),
+    sweep_of: str | None = sweep.OPTION,
     launch: LaunchFlags,
     execution: ExecutionFlags,
-    budget: Budget = None,
+    budget: str | None = BUDGET,
     sample_size_flags: SampleSizeFlags,
     captures: CaptureFlags,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail if the environments of the runs differ.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would run and be recorded; run and write nothing.")
-    ] = False,
-    plan_only: Annotated[
-        bool, typer.Option("--plan-only", help="Freeze and plan; `deviate worker` executes the runs.")
-    ] = False,
-    analysis_flags: AnalysisFlags,
+    strict: bool = in_runs(None, "Fail if the environments of the runs differ.", default=False),
+    dry_run: bool = in_runs(None, "Show what would run and be recorded; run and write nothing.", default=False),
+    plan_only: bool = in_runs(None, "Freeze and plan; `deviate worker` executes the runs.", default=False),
+    analysis_flags: Annotated[
+        AnalysisFlags, "metric", "aggregate", "margin", "paired", "groups", "weak_below", "confidence"
+    ],
     documents: Documents,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the result only.")] = False,
+    quiet: bool = in_output(None, "Show the result only.", "--quiet", "-q", default=False),
 ) -> None:
     """Run a script N times, record what it reports, and report the spread.
 

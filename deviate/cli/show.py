@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from deviate.cli.app import Form, as_json, command, complete_experiments, width
-from deviate.cli.options.results import Confidence
+from deviate.cli.options.groups import in_output, in_runs
+from deviate.cli.options.results import CONFIDENCE
 from deviate.cli.show_experiment import describe_experiment, experiment_document, experiment_text
 from deviate.cli.show_run import find_runs, run_document, run_text
 from deviate.errors import InputError
@@ -30,14 +31,12 @@ def show_command(
             metavar="NAME", autocompletion=complete_experiments, help="An experiment by name, or NAME:VARIANT."
         ),
     ],
-    run: Annotated[str | None, typer.Option(help="One run: number of the replicate, or start of its id.")] = None,
-    log: Annotated[bool, typer.Option("--log", help="Print the standard output of the run.")] = False,
-    stderr: Annotated[bool, typer.Option("--stderr", help="Print the standard error of the run.")] = False,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="With --log or --stderr: print until the run has ended.")
-    ] = False,
-    confidence: Confidence = 0.95,
-    form: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.table,
+    run: str | None = in_runs(None, "One run: number of the replicate, or start of its id."),
+    log: bool = in_output(None, "Print the standard output of the run.", default=False),
+    stderr: bool = in_output(None, "Print the standard error of the run.", default=False),
+    follow: bool = in_output(None, "With --log or --stderr: print until the run has ended.", default=False),
+    confidence: float = CONFIDENCE,
+    form: Form = in_output(None, "Output format.", "--format", default=Form.table),
 ) -> None:
     """Show an experiment, a variant or a run in full.
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from deviate.cli.app import SOME_RUNS_FAILED
-from deviate.cli.options import option
+from deviate.cli.options.groups import in_runs
 from deviate.errors import InputError
 from deviate.replay.experiments import record_report
 
@@ -17,15 +17,12 @@ if TYPE_CHECKING:  # most calls of the verbs that take --sweep sweep nothing
     from deviate.replay.experiments import PreparedExperiment, Request, SampleSizeRule
     from deviate.stats.options import AnalysisOptions
 
-Option = Annotated[
-    str | None,
-    option(
-        "ARGUMENT=VALUES",
-        'Repeat for each value of an argument: "--batch-size=16,64,256", "lr=0.1,1", "env:BATCH=16,64".',
-        "--sweep",
-    ),
-]
-Flag = Annotated[bool, typer.Option("--sweep", help="NAME is a sweep: report its scores against the argument.")]
+OPTION = in_runs(
+    "ARGUMENT=VALUES",
+    'Repeat for each value of an argument: "--batch-size=16,64,256", "lr=0.1,1", "env:BATCH=16,64".',
+    "--sweep",
+)
+FLAG = in_runs(None, "NAME is a sweep: report its scores against the argument.", "--sweep", default=False)
 
 
 def points(

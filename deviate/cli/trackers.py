@@ -2,26 +2,22 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from deviate.cli.options import option
+from deviate.cli.options.groups import in_output
 from deviate.model.findings import Findings
 
 if TYPE_CHECKING:
     from deviate.report.document import Report
     from deviate.report.trackers.registry import Destination
 
-To = Annotated[
-    list[str] | None,
-    option(
-        "TRACKER[:WHERE]",
-        "Write the aggregate as new runs of tensorboard[:FOLDER], wandb[:ENTITY/PROJECT] or mlflow[:ADDRESS]. "
-        "May be repeated.",
-        "--to",
-    ),
-]
+TO = in_output(
+    "TRACKER[:WHERE]",
+    "Write the aggregate as new runs of tensorboard[:FOLDER], wandb[:ENTITY/PROJECT] or mlflow[:ADDRESS]. "
+    "May be repeated.",
+)
 
 
 def destinations(texts: Sequence[str] | None) -> "tuple[Destination, ...]":

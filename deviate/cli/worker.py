@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from deviate.cli.app import IN_USE, command, complete_experiments
+from deviate.cli.options.groups import in_runs
 from deviate.errors import InputError, InUseError
 from deviate.records.layout import records_folder
 from deviate.records.plans import find_experiment
@@ -26,8 +27,8 @@ def worker_command(
             help="Name or folder of the experiment.",
         ),
     ],
-    index: Annotated[int | None, typer.Option(min=0, help="Number of the run in the plan, from 0.")] = None,
-    run: Annotated[str | None, typer.Option(help="Id of the run, instead of --index.")] = None,
+    index: int | None = in_runs(None, "Number of the run in the plan, from 0.", min=0),
+    run: str | None = in_runs(None, "Id of the run, instead of --index."),
 ) -> None:
     """Execute one run of an experiment that `deviate run --plan-only` has planned.
 

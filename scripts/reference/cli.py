@@ -1,12 +1,12 @@
 """The page of verbs and flags, from the command line itself."""
 
 import enum
+import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from deviate.cli.app import VERBS, app, load_command
-from deviate.cli.options.layout import grouped
 from scripts.reference.docstrings import cell
 
 HEAD = """\
@@ -60,7 +60,8 @@ def _command(name: str, command: Any, types: Mapping[str, Any]) -> Iterator[str]
         yield from (f"| `{it.metavar or it.name.upper()}` | {cell(it.help or '')} |" for it in arguments)
         yield ""
     yield "| option | meaning | default |\n|---|---|---|"
-    for title, members in grouped(command.options()):
+    options = [it for it in command.options() if it.rich_help_panel != "Help"]
+    for title, members in itertools.groupby(options, key=lambda it: it.rich_help_panel):
         yield f"| **{title}** | | |"
         yield from (f"| {_flag(it, types)} | {cell(it.help or '')} | {_default(it)} |" for it in members)
 

@@ -2,59 +2,38 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from deviate.base.redaction import redact
-from deviate.base.setting_variables import SEPARATOR, has_variable, misspelled, variable_of
+from deviate.base.setting_variables import variable_of
 from deviate.errors import InputError
 
 if TYPE_CHECKING:
     from deviate.project.prepare import PreparedScript
 
-_ORIGINS: ContextVar[Mapping[str, str]] = ContextVar("_ORIGINS", default=MappingProxyType({}))
-
-
-def attach_variables(verb: str, parameters: Sequence[Any]) -> None:
-    """Let options of a verb take their values from variables, as far as `SETTINGS` has one for them."""
-    for option in parameters:
-        if option.param_type_name == "option" and has_variable(str(option.name), verb):
-            option.envvar = variable_of(str(option.name))
-            option.envvar_list_splitter = SEPARATOR
+_CALL: ContextVar[typer.Context | None] = ContextVar("_CALL", default=None)
 
 
 @contextmanager
-def remember_origins(context: typer.Context, options: Sequence[typer.core.TyperOption]) -> Iterator[None]:
-    """Make the origins of the options of a call known to what it does, and to the messages on their values."""
-    origin_of = {}
-    for option in options:
-        source = context.get_parameter_source(str(option.name))
-        if source is not None and source.name == "ENVIRONMENT":
-            origin_of[str(option.name)] = str(option.envvar)
-        elif source is not None and source.name == "COMMANDLINE":
-            origin_of[str(option.name)] = max(option.opts, key=len)
-    token = _ORIGINS.set(MappingProxyType(origin_of))
+def origins_in(context: typer.Context) -> Iterator[None]:
+    """Carry out a call of which `origins` tells; messages on values from variables name these."""
+    token = _CALL.set(context)
     try:
         yield
     except InputError as error:
-        variables = {
-            flag: origin_of[name] for name, flag in _flags(options) if origin_of.get(name) == variable_of(name)
-        }
-        if not variables:
-            raise
-        raise _with_variables(error, variables) from error
+        raise _with_variables(error) from error
     finally:
-        _ORIGINS.reset(token)
+        _CALL.reset(token)
 
 
-def origins() -> Mapping[str, str]:
+def origins() -> dict[str, str]:
     """The flag or the variable that gave each option of this call its value, by parameter; defaults are left out."""
-    return _ORIGINS.get()
+    return {str(option.name): origin for option, origin in _given()}
 
 
 def is_from_variable(name: str) -> bool:
@@ -64,8 +43,9 @@ def is_from_variable(name: str) -> bool:
 
 def variables_in_use() -> tuple[str, ...]:
     """Variables that set an option of this call, with their values, without secrets."""
-    names = {origin for name, origin in origins().items() if origin == variable_of(name)}
-    return tuple(f"{name}={redact(os.environ[name])}" for name in sorted(names))
+    return tuple(
+        f"{origin}={redact(os.environ[origin])}" for name, origin in sorted(origins().items()) if is_from_variable(name)
+    )
 
 
 def plan_origins(prepared: "PreparedScript", *, has_command: bool) -> tuple[tuple[str, str], ...]:
@@ -95,36 +75,38 @@ def plan_origins(prepared: "PreparedScript", *, has_command: bool) -> tuple[tupl
 def describe_misuse(error: typer.TyperException) -> str:
     """What the parser refuses, with the variable where the value is from one."""
     option, context = getattr(error, "param", None), getattr(error, "ctx", None)
-    variable = getattr(option, "envvar", None)
-    if option is not None and context is not None and variable:
-        source = context.get_parameter_source(option.name)
-        if source is not None and source.name == "ENVIRONMENT":
-            return f"Invalid value for {variable}: {error.message}"
+    if option is not None and context is not None and option.envvar == _origin_of(option, context):
+        return f"Invalid value for {option.envvar}: {error.message}"
     return error.format_message()
 
 
-def warnings_on_variables() -> Iterator[str]:
-    """Sentences on variables that look like one of a setting and are ignored."""
-    for name, near in misspelled(os.environ):
-        yield f"{name} is no variable of a setting, and is ignored; did you mean {near}?"
-
-
-def _flags(options: Sequence[typer.core.TyperOption]) -> Iterator[tuple[str, str]]:
-    for option in options:
-        yield from ((str(option.name), flag) for flag in option.opts if flag.startswith("--"))
-
-
-def _with_variables(error: InputError, variable_of_flag: Mapping[str, str]) -> InputError:
+def _with_variables(error: InputError) -> InputError:
     """The error with variables in place of the flags that were not given: `DEVIATE_EXECUTOR=x`, not `--executor x`.
 
     Where the message names none of these flags, the hint names the variables, as one of them may be the reason.
     """
     message = error.message
-    for flag, variable in variable_of_flag.items():
+    variables = {max(option.opts, key=len): origin for option, origin in _given() if origin == option.envvar}
+    for flag, variable in variables.items():
         value = re.escape(os.environ.get(variable, ""))
         message = re.sub(rf"(?<![\w-]){flag} (?=[\"']?{value})", f"{variable}=", message)
         message = re.sub(rf"(?<![\w-]){flag}(?![\w-])", variable, message)
-    if message != error.message:
+    if message != error.message or not variables:
         return type(error)(message, error.hint)
-    in_use = f"(set: {', '.join(sorted(set(variable_of_flag.values())))})"
-    return type(error)(message, f"{error.hint} {in_use}".strip())
+    return type(error)(message, f"{error.hint} (set: {', '.join(sorted(variables.values()))})".strip())
+
+
+def _given() -> Iterator[tuple[typer.core.TyperOption, str]]:
+    """The options of this call that a flag or a variable sets, and which."""
+    context = _CALL.get()
+    for option in context.command.params if context is not None else ():
+        if isinstance(option, typer.core.TyperOption) and (origin := _origin_of(option, context)):
+            yield option, origin
+
+
+def _origin_of(option: typer.core.TyperOption, context: typer.Context | None) -> str:
+    """The flag or the variable that gave an option its value; empty for a default, and for what acts at once."""
+    source = context.get_parameter_source(str(option.name)) if context is not None and not option.is_eager else None
+    if source is None:
+        return ""
+    return {"ENVIRONMENT": str(option.envvar), "COMMANDLINE": max(option.opts, key=len)}.get(source.name, "")

@@ -1,11 +1,13 @@
 """Options on results: how scores are read and compared, and where reports of them are written."""
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from deviate.cli.options import flag, number_of, option, option_group, pair
+from deviate.cli.options.groups import in_output, in_records, in_verdict
+from deviate.cli.options.values import number_of, pair
 from deviate.errors import InputError
 from deviate.model.aggregates import AGGREGATES
 from deviate.model.analysis import Direction
@@ -18,45 +20,44 @@ if TYPE_CHECKING:
 
 # How scores are read and compared.
 
-Metric = Annotated[
-    str | None,
-    option("METRIC", "Primary metric, which decides the verdict. Default: chosen by rule before the runs.", "--metric"),
-]
-Aggregate = Annotated[
-    str | None,
-    option("HOW", f"Score of a run from its values: {', '.join(AGGREGATES)}."),
-]
-Confidence = Annotated[float, option("LEVEL", "Confidence level of the intervals.", min=0.5, max=0.9999)]
-Importer = Annotated[
-    str | None, option("FORM", "Format of the files: csv, json, tensorboard … Default: recognised.", "--format")
-]
+METRIC = in_verdict(
+    "METRIC",
+    "Primary metric, which decides the verdict. Default: chosen by rule before the runs.",
+)
+AGGREGATE = in_verdict("HOW", f"Score of a run from its values: {', '.join(AGGREGATES)}.")
+CONFIDENCE = in_verdict("LEVEL", "Confidence level of the intervals.", min=0.5, max=0.9999, default=0.95)
+IMPORTER = in_records("FORM", "Format of the files: csv, json, tensorboard … Default: recognised.", "--format")
 
 
-@option_group
+@dataclasses.dataclass(frozen=True, slots=True)
 class AnalysisFlags:
     """How scores are read and compared, as options."""
 
-    metric: Metric = None
-    aggregate: Aggregate = None
-    match: list[str] | None = flag(
+    metric: str | None = METRIC
+    aggregate: str | None = AGGREGATE
+    match: list[str] | None = in_verdict(
         "NAME=NAME", "Compare metrics of different names: BASELINE_NAME=CANDIDATE_NAME. May be repeated."
     )
-    margin: float | None = flag("X", "Smallest difference of the primary metric that matters, in its unit: 0.5.")
-    paired: bool = flag(None, "Compare pairs: replicates of both sides share their seeds.", "--paired", default=False)
-    spread_ratio: float | None = flag(
+    margin: float | None = in_verdict("X", "Smallest difference of the primary metric that matters, in its unit: 0.5.")
+    paired: bool = in_verdict(None, "Compare pairs: replicates of both sides share their seeds.", default=False)
+    spread_ratio: float | None = in_verdict(
         "R", "Say whether the interval of the SD ratio lies within 1/R … R: 1.5; no verdict.", min=1
     )
-    direction: list[str] | None = flag("METRIC=max|min", "Whether higher or lower values are better. May be repeated.")
-    target: list[str] | None = flag("METRIC=VALUE", "Report the time that runs take to reach a value. May be repeated.")
-    tasks: str | None = flag("PATTERN", "Metrics that are one measure on several tasks: '*/acc' or a,b,c.")
-    groups: list[str] | None = flag(
+    direction: list[str] | None = in_verdict(
+        "METRIC=max|min", "Whether higher or lower values are better. May be repeated."
+    )
+    target: list[str] | None = in_verdict(
+        "METRIC=VALUE", "Report the time that runs take to reach a value. May be repeated."
+    )
+    tasks: str | None = in_verdict("PATTERN", "Metrics that are one measure on several tasks: '*/acc' or a,b,c.")
+    groups: list[str] | None = in_verdict(
         "FILE|COLUMN",
         "Sub-groups of the test set: FILE.csv, FILE.csv:COLUMN, SET=FILE.csv, or a logged column. May be repeated.",
     )
-    weak_below: str | None = flag(
+    weak_below: str | None = in_verdict(
         "METRIC=VALUE", "Show the spread of a metric also without the runs that are worse than a value."
     )
-    confidence: Confidence = 0.95
+    confidence: float = CONFIDENCE
 
     def options(self) -> "AnalysisOptions":
         """Parse the options. Raises InputError for an invalid one."""
@@ -120,12 +121,10 @@ def _weak_below(text: str | None) -> tuple[str, float] | None:
 
 STDOUT = "-"
 FORMS = ("html", "latex", "markdown", "json", "csv")
-DOCUMENTS = "html latex markdown json csv paper siunitx column_width dl_variance"
-"""All flags of `Documents`, in the order of `--help`."""
-Html = Annotated[Path | None, option("FILE", "Write the report here; - is standard output.")]
+HTML = in_output("FILE", "Write the report here; - is standard output.")
 
 
-@option_group
+@dataclasses.dataclass(frozen=True, slots=True)
 class Documents:
     """Output files by form; `-` is standard output, None is no output.
 
@@ -138,21 +137,19 @@ class Documents:
             what nothing asks for.
     """
 
-    html: Html = None
-    latex: Path | None = flag("FILE", "Write a table for a paper; - is standard output.")
-    markdown: Path | None = flag("FILE", "Write a table for a pull request; - is standard output.")
-    json: Path | None = flag("FILE", "Write all numbers as JSON; - is standard output.")
-    csv: Path | None = flag("FILE", "Write the score of each run as CSV; - is standard output.")
-    paper: Path | None = flag(
+    html: Path | None = HTML
+    latex: Path | None = in_output("FILE", "Write a table for a paper; - is standard output.")
+    markdown: Path | None = in_output("FILE", "Write a table for a pull request; - is standard output.")
+    json: Path | None = in_output("FILE", "Write all numbers as JSON; - is standard output.")
+    csv: Path | None = in_output("FILE", "Write the score of each run as CSV; - is standard output.")
+    paper: Path | None = in_output(
         "FOLDER", "Write table, macros, figures, references, checklist and an example for a paper."
     )
-    siunitx: bool = flag(
-        None, "Align the numbers of LaTeX tables with the package siunitx.", "--siunitx", default=False
-    )
-    column_width: float | None = flag(
+    siunitx: bool = in_output(None, "Align the numbers of LaTeX tables with the package siunitx.", default=False)
+    column_width: float | None = in_output(
         "INCHES", f"Width of the figures of --paper. Default: {COLUMN_IN:g}.", min=1, max=20
     )
-    dl_variance: Path | None = flag(
+    dl_variance: Path | None = in_output(
         "FOLDER",
         "Write analysis_result.csv and analysis_raw.csv in the columns of Pham et al. (2020).",
     )

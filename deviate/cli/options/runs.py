@@ -2,15 +2,17 @@
 
 import dataclasses
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deviate.base.redaction import split_secrets
-from deviate.cli.options import choice, commands, flag, interpreters, option, option_group, pair, seconds
+from deviate.cli.options.groups import in_command, in_machine, in_records, in_runs, in_variation
 from deviate.cli.options.origins import is_from_variable, origins
+from deviate.cli.options.values import choice, commands, pair, seconds
 from deviate.errors import InputError
 from deviate.model.plan import Settings, Variant
 from deviate.project.command import default_python, with_interpreter
@@ -26,40 +28,37 @@ if TYPE_CHECKING:
 
 # How runs are executed: devices, limits, failures, and executor.
 
-Jobs = Annotated[
-    int | None,
-    option("N", "Runs at a time. Default: one per two cores, or as many as fit on --gpus.", "--jobs", "-j", min=1),
-]
-Gpus = Annotated[
-    str | None, option("DEVICES", "GPUs for the runs: auto, none, or numbers: 0,1. Default: all that the script sees.")
-]
-Timeout = Annotated[str | None, option("TIME", "End a run after this time: 90s, 20m, 8h.")]
-Budget = Annotated[
-    str | None, option("TIME", "Time for all runs together: 8h. No run starts that would not end within it.")
-]
+JOBS = in_machine(
+    "N", "Runs at a time. Default: one per two cores, or as many as fit on --gpus.", "--jobs", "-j", min=1
+)
+GPUS = in_machine("DEVICES", "GPUs for the runs: auto, none, or numbers: 0,1. Default: all that the script sees.")
+TIMEOUT = in_machine("TIME", "End a run after this time: 90s, 20m, 8h.")
+BUDGET = in_runs("TIME", "Time for all runs together: 8h. No run starts that would not end within it.")
 
 
-@option_group
+@dataclasses.dataclass(frozen=True, slots=True)
 class ExecutionFlags:
     """How runs are executed, as options."""
 
-    jobs: Jobs = None
-    gpus: Gpus = None
-    per_gpu: int = flag("N", "Runs that share a GPU.", min=1, default=1)
-    gpus_per_run: int = flag("N", "GPUs of each run, as for torchrun.", min=1, default=1)
-    executor: str = flag("local|slurm|ray", "Where runs are executed.", default="local")
-    option: list[str] | None = flag(
+    jobs: int | None = JOBS
+    gpus: str | None = GPUS
+    per_gpu: int = in_machine("N", "Runs that share a GPU.", min=1, default=1)
+    gpus_per_run: int = in_machine("N", "GPUs of each run, as for torchrun.", min=1, default=1)
+    executor: str = in_machine("local|slurm|ray", "Where runs are executed.", default="local")
+    option: list[str] | None = in_machine(
         "KEY=VALUE", "Option of the executor: partition=gpu. May be repeated.", "--option", "-o"
     )
-    timeout: Timeout = None
-    stall_timeout: str | None = flag("TIME", "End a run that reports and prints nothing for this time: 20m.")
-    retries: int = flag("N", "How often a lost run is restarted; runs whose training failed are not.", min=0, default=1)
-    max_failures: int | None = flag("N", "Start no further run after N failures. Default: no limit.", min=1)
-    ignore_failure: str | None = flag("CODES", "Exit codes of the script that count as success: 1,143.")
-    requeue: str = flag(
+    timeout: str | None = TIMEOUT
+    stall_timeout: str | None = in_machine("TIME", "End a run that reports and prints nothing for this time: 20m.")
+    retries: int = in_machine(
+        "N", "How often a lost run is restarted; runs whose training failed are not.", min=0, default=1
+    )
+    max_failures: int | None = in_machine("N", "Start no further run after N failures. Default: no limit.", min=1)
+    ignore_failure: str | None = in_machine("CODES", "Exit codes of the script that count as success: 1,143.")
+    requeue: str = in_machine(
         "fresh|continue", "Files of a restarted run: fresh, or those that the lost run left.", default="fresh"
     )
-    keep: str = flag(
+    keep: str = in_records(
         "all|best|none", "Work copies that are kept: all, those of the best and the worst run, or none.", default="all"
     )
 
@@ -97,8 +96,8 @@ class ExecutionFlags:
             retries=self.retries,
             max_failures=self.max_failures,
             ignored_codes=ignored_codes,
-            requeue=cast("Literal['fresh', 'continue']", choice(self.requeue, "--requeue", ("fresh", "continue"))),
-            keep=cast("Literal['none', 'best', 'all']", choice(self.keep, "--keep", ("all", "best", "none"))),
+            requeue=choice(self.requeue, "--requeue", ("fresh", "continue")),
+            keep=choice(self.keep, "--keep", ("all", "best", "none")),
         )
 
     def _refuse_idle(self, *, has_options: bool, has_gpus: bool) -> None:
@@ -136,23 +135,23 @@ Command = Annotated[
         "Default: that of deviate.toml.",
     ),
 ]
-Python = Annotated[
-    list[str] | None, option("PATH", "Interpreter of the script; several are compared. Default: python on PATH.")
-]
-Env = Annotated[list[str] | None, option("KEY=VALUE", "Environment variable of every run. May be repeated.")]
+PYTHON = in_command("PATH", "Interpreter of the script; several are compared. Default: python on PATH.")
+ENV = in_command("KEY=VALUE", "Environment variable of every run. May be repeated.")
 
 
-@option_group
+@dataclasses.dataclass(frozen=True, slots=True)
 class LaunchFlags:
     """How runs are launched, besides the command itself."""
 
-    prepare: list[str] | None = flag("COMMAND", "Command that runs once, before all runs. May be repeated.")
-    then: list[str] | None = flag(
+    prepare: list[str] | None = in_command("COMMAND", "Command that runs once, before all runs. May be repeated.")
+    then: list[str] | None = in_command(
         "COMMAND", "Command that runs after each training, in the same folder. May be repeated."
     )
-    python: Python = None
-    wrap: str | None = flag("COMMAND", 'Command that starts a container for each run: "apptainer exec --nv image.sif".')
-    env: Env = None
+    python: list[str] | None = PYTHON
+    wrap: str | None = in_command(
+        "COMMAND", 'Command that starts a container for each run: "apptainer exec --nv image.sif".'
+    )
+    env: list[str] | None = ENV
 
     def container(self) -> tuple[str, ...]:
         """The beginning of a command that starts the container; empty for none."""
@@ -160,7 +159,12 @@ class LaunchFlags:
 
     def pythons(self) -> Sequence[str]:
         """The requested interpreters. Raises InputError for one that does not exist."""
-        return interpreters(self.python, has_container=self.wrap is not None)
+        for path in self.python or ():
+            if self.wrap is None and shutil.which(path) is None:
+                raise InputError(
+                    f"--python {path}: there is no such interpreter", "name one as python3.12, or by its path"
+                )
+        return self.python or ()
 
     def prepare_commands(self) -> tuple[tuple[str, ...], ...]:
         """Commands that run once before all runs."""
@@ -211,18 +215,20 @@ def variables(texts: Sequence[str] | None) -> tuple[tuple[str, str], ...]:
 # What runs capture besides metrics.
 
 
-@option_group
+@dataclasses.dataclass(frozen=True, slots=True)
 class CaptureFlags:
     """What runs capture besides metrics, as options."""
 
-    capture: str | None = flag(
+    capture: str | None = in_records(
         "KINDS", "Outputs to record: predictions, weights, or predictions,weights. Default: none."
     )
-    capture_every: int | None = flag(
+    capture_every: int | None = in_records(
         "K", "With --capture: also every K steps of the main loop. Default: only at the end.", min=1
     )
-    capture_limit: str | None = flag("SIZE", f"With --capture: limit for each run: 500MB. Default: {DEFAULT_LIMIT}.")
-    tta: str | None = flag("NAMES", "Record predictions of augmented test inputs too: flip,crop25.")
+    capture_limit: str | None = in_records(
+        "SIZE", f"With --capture: limit for each run: 500MB. Default: {DEFAULT_LIMIT}."
+    )
+    tta: str | None = in_records("NAMES", "Record predictions of augmented test inputs too: flip,crop25.")
 
     def spec(self, saved: CaptureConfig) -> tuple[tuple[str, str], ...]:
         """The capture as in `Spec.capture`; options have precedence over `deviate.toml`.
@@ -255,32 +261,28 @@ def _names(text: str, flag: str) -> Sequence[str]:
 
 DEFAULT_RUNS = 5
 DEFAULT_VARIANT = "algo+impl"
-Runs = Annotated[int | None, option("N", "Runs of each variant. Default: 5.", "--runs", "-r", min=1)]
-Variants = Annotated[
-    str | None,
-    option(
-        "NAMES",
-        f"What varies: {', '.join(VARIANTS)}; combinations: init+shuffle; or those of deviate.toml. "
-        "Several with commas. Default: algo+impl (seeds and kernels).",
-    ),
-]
+RUNS = in_runs("N", "Runs of each variant. Default: 5.", "--runs", "-r", min=1)
+VARIANT_NAMES = in_variation(
+    "NAMES",
+    f"What varies: {', '.join(VARIANTS)}; combinations: init+shuffle; or those of deviate.toml. "
+    "Several with commas. Default: algo+impl (seeds and kernels).",
+)
 
 
-@option_group
+@dataclasses.dataclass(frozen=True, slots=True)
 class VariantFlags:
     """Which streams and factors vary between runs."""
 
-    variants: Variants = None
-    warn_only: bool = flag(
+    variants: str | None = VARIANT_NAMES
+    warn_only: bool = in_variation(
         None,
         "Where kernels are held: warn of operations that cannot be deterministic, do not fail.",
-        "--warn-only",
         default=False,
     )
-    vary: str | None = flag(
+    vary: str | None = in_variation(
         "NAMES", "What else varies: a stream such as split, or the draws of a line: train.py:7. Several with commas."
     )
-    trackers: str = flag(
+    trackers: str = in_records(
         "offline|as-is",
         "Experiment trackers (wandb …) in the runs: offline, or as the script has them.",
         default="offline",
@@ -303,14 +305,14 @@ class VariantFlags:
         return variants
 
 
-@option_group
+@dataclasses.dataclass(frozen=True, slots=True)
 class SampleSizeFlags:
     """Flags that determine the number of runs: a target precision, or declared looks."""
 
-    until: str | None = flag("TARGET", 'Add runs until the interval of the mean is this narrow: "test_acc ±0.5".')
-    min_runs: int | None = flag("N", "With --until: runs before the first check. Default: 5.", min=2)
-    max_runs: int | None = flag("N", "With --until: at most N runs. Default: 30.", min=2)
-    looks: str | None = flag(
+    until: str | None = in_runs("TARGET", 'Add runs until the interval of the mean is this narrow: "test_acc ±0.5".')
+    min_runs: int | None = in_runs("N", "With --until: runs before the first check. Default: 5.", min=2)
+    max_runs: int | None = in_runs("N", "With --until: at most N runs. Default: 30.", min=2)
+    looks: str | None = in_runs(
         "NUMBERS", 'Numbers of runs at which results are compared: "5,10,20"; or how many looks: "4".'
     )
 
@@ -329,19 +331,19 @@ class SampleSizeFlags:
 # The runs that a check makes of both sides with `--ref`.
 
 
-@option_group
+@dataclasses.dataclass(frozen=True, slots=True)
 class SideFlags:
     """Options for runs of both sides with --ref; None for defaults."""
 
-    runs: Runs = None
-    variants: Variants = None
-    name: str | None = flag("NAME", "With --ref: name of the experiment of the working tree.")
-    seed: int | None = flag("N", "With --ref: seed of the experiments. Default: 0.")
-    python: str | None = flag("PATH", "With --ref: interpreter of the script. Default: python on PATH.")
-    env: Env = None
-    jobs: Jobs = None
-    gpus: Gpus = None
-    timeout: Timeout = None
+    runs: int | None = RUNS
+    variants: str | None = VARIANT_NAMES
+    name: str | None = in_runs("NAME", "With --ref: name of the experiment of the working tree.")
+    seed: int | None = in_runs("N", "With --ref: seed of the experiments. Default: 0.")
+    python: str | None = in_command("PATH", "With --ref: interpreter of the script. Default: python on PATH.")
+    env: list[str] | None = ENV
+    jobs: int | None = JOBS
+    gpus: str | None = GPUS
+    timeout: str | None = TIMEOUT
 
     def first_flag(self) -> str:
         """The first flag that was used; empty if none was. A variable is for all calls, also for those without runs."""
