@@ -46,9 +46,7 @@ class CheckDocuments:
     """
 
     github: bool | None = in_output(
-        None,
-        "Annotations and a job summary for GitHub Actions. Default: in GitHub Actions.",
-        "--github/--no-github",
+        None, "Annotations and a job summary for GitHub Actions. Default: in GitHub Actions.", "--github/--no-github"
     )
     junit: Path | None = in_output(None, "Write the check as JUnit XML; - is standard output.")
     markdown: Path | None = in_output(None, "Write a table for a pull request; - is standard output.")

@@ -38,9 +38,7 @@ def clean_command(
     metric: str | None = METRIC,
     aggregate: str | None = AGGREGATE,
     captured: bool = in_records(
-        None,
-        "Remove captured outputs and weights too; reports lose what is based on them.",
-        default=False,
+        None, "Remove captured outputs and weights too; reports lose what is based on them.", default=False
     ),
     dry_run: bool = in_runs(None, "Show what would be removed; remove nothing.", default=False),
 ) -> None:

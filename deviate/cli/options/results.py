@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deviate.cli.options.groups import in_output, in_records, in_verdict
-from deviate.cli.options.values import number_of, pair
+from deviate.cli.options.values import number_pair, pair
 from deviate.errors import InputError
 from deviate.model.aggregates import AGGREGATES
 from deviate.model.analysis import Direction
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 # How scores are read and compared.
 
-METRIC = in_verdict(
-    "METRIC",
-    "Primary metric, which decides the verdict. Default: chosen by rule before the runs.",
-)
+METRIC = in_verdict("METRIC", "Primary metric, which decides the verdict. Default: chosen by rule before the runs.")
 AGGREGATE = in_verdict("HOW", f"Score of a run from its values: {', '.join(AGGREGATES)}.")
 CONFIDENCE = in_verdict("LEVEL", "Confidence level of the intervals.", min=0.5, max=0.9999, default=0.95)
 IMPORTER = in_records("FORM", "Format of the files: csv, json, tensorboard … Default: recognised.", "--format")
@@ -75,11 +72,13 @@ class AnalysisFlags:
             matches=dict(pair(text, "--match", "BASELINE_NAME=CANDIDATE_NAME") for text in self.match or ()),
             is_paired=self.paired,
             directions=_directions(self.direction),
-            targets=_targets(self.target),
+            targets=dict(number_pair(text, "--target", "val_acc=0.9") for text in self.target or ()),
             tasks=self.tasks,
             spread_ratio=self.spread_ratio,
             groups=tuple(self.groups or ()),
-            weak_below=_weak_below(self.weak_below),
+            weak_below=number_pair(self.weak_below, "--weak-below", "val_acc=0.9")
+            if self.weak_below is not None
+            else None,
         )
 
 
@@ -91,14 +90,6 @@ def refuse_margin(margin: float, text: str) -> None:
         )
 
 
-def _targets(texts: Sequence[str] | None) -> dict[str, float]:
-    targets = {}
-    for text in texts or ():
-        name, value = pair(text, "--target", "METRIC=VALUE")
-        targets[name] = number_of(text, value, "--target", "val_acc=0.9")
-    return targets
-
-
 def _directions(texts: Sequence[str] | None) -> dict[str, Direction]:
     directions: dict[str, Direction] = {}
     for text in texts or ():
@@ -107,14 +98,6 @@ def _directions(texts: Sequence[str] | None) -> dict[str, Direction]:
             raise InputError(f"--direction {text}: {word!r} is neither max nor min", f"write {name}=max or {name}=min")
         directions[name] = "max" if word == "max" else "min"
     return directions
-
-
-def _weak_below(text: str | None) -> tuple[str, float] | None:
-    """A metric, and the value beyond which a run is weak."""
-    if text is None:
-        return None
-    name, value = pair(text, "--weak-below", "METRIC=VALUE")
-    return name, number_of(text, value, "--weak-below", f"{name}=0.9")
 
 
 # Files and folders for output, and standard output, which at most one document can use.
@@ -150,8 +133,7 @@ class Documents:
         "INCHES", f"Width of the figures of --paper. Default: {COLUMN_IN:g}.", min=1, max=20
     )
     dl_variance: Path | None = in_output(
-        "FOLDER",
-        "Write analysis_result.csv and analysis_raw.csv in the columns of Pham et al. (2020).",
+        "FOLDER", "Write analysis_result.csv and analysis_raw.csv in the columns of Pham et al. (2020)."
     )
 
     def __post_init__(self) -> None:

@@ -83,7 +83,7 @@ class ExecutionFlags:
         if self.executor not in EXECUTORS:
             choice(self.executor, "--executor", list(EXECUTORS))
         if self.executor == "local":
-            self._refuse_idle(has_options=bool(options), has_gpus=bool(devices))
+            self._refuse_idle(options, devices)
         return Settings(
             executor=self.executor,
             options=options,
@@ -100,11 +100,11 @@ class ExecutionFlags:
             keep=choice(self.keep, "--keep", ("all", "best", "none")),
         )
 
-    def _refuse_idle(self, *, has_options: bool, has_gpus: bool) -> None:
+    def _refuse_idle(self, options: Sequence[object], devices: Sequence[str] | None) -> None:
         """Raise InputError for options without effect on this machine."""
-        if has_options:
+        if options:
             raise InputError("--option is for another executor", "add --executor slurm or --executor ray")
-        if not has_gpus and (self.per_gpu > 1 or self.gpus_per_run > 1):
+        if not devices and (self.per_gpu > 1 or self.gpus_per_run > 1):
             flag = "--per-gpu" if self.per_gpu > 1 else "--gpus-per-run"
             raise InputError(f"{flag} shares out GPUs, and none are given", "add --gpus auto, or --gpus 0,1")
 
@@ -153,10 +153,6 @@ class LaunchFlags:
     )
     env: list[str] | None = ENV
 
-    def container(self) -> tuple[str, ...]:
-        """The beginning of a command that starts the container; empty for none."""
-        return commands([self.wrap], "--wrap")[0] if self.wrap is not None else ()
-
     def pythons(self) -> Sequence[str]:
         """The requested interpreters. Raises InputError for one that does not exist."""
         for path in self.python or ():
@@ -166,22 +162,18 @@ class LaunchFlags:
                 )
         return self.python or ()
 
-    def prepare_commands(self) -> tuple[tuple[str, ...], ...]:
-        """Commands that run once before all runs."""
-        default = default_python(has_container=self.wrap is not None)
-        return tuple(with_interpreter(words, default) for words in commands(self.prepare, "--prepare"))
-
     def complete(self, request: Request) -> Request:
         """Complete a request with preparing and wrapping commands, and the thread limit that its settings leave.
 
         Raises:
             InputError: a text cannot be read.
         """
+        python = default_python(has_container=self.wrap is not None)
         return dataclasses.replace(
             request,
             environment=variables(self.env),
-            prepare=self.prepare_commands(),
-            wrap=self.container(),
+            prepare=tuple(with_interpreter(words, python) for words in commands(self.prepare, "--prepare")),
+            wrap=commands([self.wrap], "--wrap")[0] if self.wrap is not None else (),
             n_threads=thread_limit(request.settings),
             origins=request.origins or tuple(origins().items()),
         )
@@ -275,9 +267,7 @@ class VariantFlags:
 
     variants: str | None = VARIANT_NAMES
     warn_only: bool = in_variation(
-        None,
-        "Where kernels are held: warn of operations that cannot be deterministic, do not fail.",
-        default=False,
+        None, "Where kernels are held: warn of operations that cannot be deterministic, do not fail.", default=False
     )
     vary: str | None = in_variation(
         "NAMES", "What else varies: a stream such as split, or the draws of a line: train.py:7. Several with commas."

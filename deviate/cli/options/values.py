@@ -55,6 +55,12 @@ def number_of(text: str, value: str, flag: str, example: str) -> float:
         raise InputError(f"{flag} {text}: {value!r} is no number", f"write it as {flag} {example}") from None
 
 
+def number_pair(text: str, flag: str, example: str) -> tuple[str, float]:
+    """Parse METRIC=VALUE. Raises InputError if it is none; `example` is a valid one for the message."""
+    name, value = pair(text, flag, "METRIC=VALUE")
+    return name, number_of(text, value, flag, example)
+
+
 def commands(texts: Sequence[str] | None, flag: str) -> tuple[tuple[str, ...], ...]:
     """Split a command like a shell. Raises InputError for an unclosed quotation or an empty command."""
     split = []
