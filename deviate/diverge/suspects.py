@@ -18,6 +18,7 @@ from deviate.model.plan import Variant
 from deviate.model.records import Run, SeedEvent
 from deviate.records.environment import ALWAYS_TOLD, VARIABLE
 from deviate.replay.variants import HASH
+from deviate.report.format import shorten
 from deviate.sources.catalogue import SOURCES, Group, Source
 from deviate.sources.seeds import SEED_TAKERS, SEEDING, SEEDING_ALL
 
@@ -50,6 +51,8 @@ UNCONTROLLED = (
 """Phrases of runs on draws beyond control, and their sources."""
 SYSTEM_SEED = "None"
 """Recorded value of a seeding call without an argument."""
+LONGEST_SHOWN = 40
+"""Characters of a value in a sentence, behind which the place has to be seen."""
 VERBS = {"environment": " was", "set-order": " had", "completion": ":", "thread-order": ":"}
 """What stands between the call and the value, by source; "gave" for others."""
 KERNELS_OF = {"torch": "torch-kernels", "tensorflow": "tensorflow-kernels", "jax": "xla-kernels"}
@@ -356,10 +359,11 @@ def has_other_names(item: InputDifference) -> bool:
 
 def describe_input(item: InputDifference, labels: tuple[str, str]) -> str:
     """`os.listdir('data') gave a, b in run 0 and b, a in run 1`."""
-    subject, (first, second) = f"{item.call}{VERBS.get(item.source, ' gave')}", item.shown
+    subject = f"{item.call}{VERBS.get(item.source, ' gave')}"
+    first, second = (shorten(text, LONGEST_SHOWN) for text in item.shown)
     if item.only_in is not None:
         run, other = labels if item.only_in == 1 else labels[::-1]
-        return f"{subject} {item.shown[item.only_in - 1] or 'nothing'} in {run}, and {other} did not call it"
+        return f"{subject} {(first, second)[item.only_in - 1] or 'nothing'} in {run}, and {other} did not call it"
     if first == second:
         return f"{subject} {first or 'values'}, not the same in {labels[0]} and {labels[1]}"
     return f"{subject} {first or 'nothing'} in {labels[0]} and {second or 'nothing'} in {labels[1]}"

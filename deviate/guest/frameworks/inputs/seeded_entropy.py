@@ -63,7 +63,7 @@ class DrawnEntropy:
     def __init__(self, context: AdapterContext) -> None:
         own, _, rest = context.controls[CONTROL].replace(HOLD, SEED).partition("/")
         given, _, rest = rest.partition("/")
-        places, _, watched = rest.partition("/")
+        places, _, watched = rest.rpartition("/")  # a place may be in a folder
         self.own, self.given = own, given or own
         self.places, self.watched = frozenset(places.split(",")), frozenset(filter(None, watched.split(",")))
         self.context = context
@@ -72,6 +72,7 @@ class DrawnEntropy:
         self.process = ""
         self.n_forks = 0
         self.shared: dict[str, tuple[Callable[[], object], object]] = {}
+        self.begun: dict[str, tuple[Callable[[], object], object]] = {}
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._count_fork, after_in_child=self._begin_anew)
         context.seeding.before_seed = self.end
@@ -154,6 +155,7 @@ class DrawnEntropy:
         if not self.has_streams:  # otherwise deviate has seeded it
             begin()
             self.watch(module.__name__, shared.getstate)
+            self._follow_restoring(module.__name__, "setstate", module)
             if hasattr(os, "register_at_fork"):  # Python seeds it in a forked process
                 os.register_at_fork(after_in_child=begin)
 
@@ -165,14 +167,17 @@ class DrawnEntropy:
         if name == "numpy.random":
             state = module.mtrand._rand.get_state
             self.watch("numpy", lambda: [part.tolist() if hasattr(part, "tolist") else part for part in state()])
+            self._follow_restoring("numpy", "set_state", module)
         elif name == "torch":
             seed = self.bits(BITS_OF_TORCH, name)
             module.default_generator.manual_seed(seed)
             if module.backends.cuda.is_built():
                 module.cuda.manual_seed_all(seed)
             self.watch(name, lambda: module.default_generator.get_state().numpy().tobytes())
+            self._follow_restoring(name, "set_rng_state", module, module.random)
             module.seed = module.random.seed = wraps_like(self._seed_of_torch(module), module.seed)
         else:
+            self._seed_generators_of_tensorflow(module.random.Generator)
             seed = self.bits(BITS_OF_TENSORFLOW, name)
             self.context.seeding.carry_out(module.random.set_seed, (seed,), {})
             context = sys.modules["tensorflow.python.eager.context"].context
@@ -191,9 +196,29 @@ class DrawnEntropy:
 
         return seed
 
+    def _seed_generators_of_tensorflow(self, generator: Any) -> None:
+        def from_non_deterministic_state(*args: Any, **kwargs: Any) -> object:
+            return generator.from_seed(self.bits(BITS_OF_TORCH, self.place(_getframe(1))), *args, **kwargs)
+
+        original = generator.from_non_deterministic_state
+        generator.from_non_deterministic_state = staticmethod(wraps_like(from_non_deterministic_state, original))
+
+    def _follow_restoring(self, library: str, name: str, *owners: Any) -> None:
+        """Watch a shared generator again once the program has put back the state with which it began."""
+        original = getattr(owners[0], name)
+
+        def restore(*args: Any, **kwargs: Any) -> None:
+            original(*args, **kwargs)
+            state, begun = self.begun[library]
+            if library not in self.shared and state() == begun:
+                self.watch(library, state)
+
+        for owner in owners:
+            setattr(owner, name, wraps_like(restore, original))
+
     def watch(self, library: str, state: Callable[[], object], watched: Callable[[], object] | None = None) -> None:
         """Take down the state with which a shared generator begins; `watched` is the one that lines are compared by."""
-        self.shared[library] = state, state()
+        self.shared[library] = self.begun[library] = state, state()
         if library in self.watched:
             self.context.part(FirstDraws).watch(library, watched or state)
 
