@@ -52,6 +52,7 @@ WORD_OF_A_SHELL = re.compile(
 )
 """One word with its quotes; a quote that is never closed goes with what is glued to it."""
 VALUE_OF_JSON = re.compile(r"""\[redacted\]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,}\]]+""")
+LITERAL = re.compile(r"[A-Za-z]{0,2}[\"']")
 VALUE_OF_A_QUERY = re.compile(r"[^\s&#'\"]+")
 
 BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
@@ -136,11 +137,17 @@ def redact_words(words: Sequence[str], secrets: Iterable[str] = ()) -> tuple[str
     return tuple(shown_words)
 
 
-def redact(text: str, secrets: Iterable[str] = ()) -> str:
+def redact(text: str, secrets: Iterable[str] = (), *, is_code: bool = False) -> str:
     """Remove secrets from a text or a command line; other text is returned unchanged.
+
+    Args:
+        secrets: secrets that go wherever they stand.
+        is_code: whether the text is Python, in which a literal alone holds a secret.
 
     >>> redact("python train.py --lr 0.1 --api-key=abc KEY=1")
     'python train.py --lr 0.1 --api-key=[redacted] KEY=[redacted]'
+    >>> redact("key=jax.random.key(0), api_key='abc'", is_code=True)
+    'key=jax.random.key(0), api_key=[redacted]'
     """
     for value in _sort_secrets(secrets):
         text = text.replace(value, HIDDEN)
@@ -148,7 +155,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     text = URL.sub(lambda match: f"{match['before'] or match['user']}{HIDDEN}@", text)
     text = SHAPE.sub(HIDDEN, text)
     text = LOGIN.sub(rf"\g<before>{HIDDEN}", text)
-    return _without_named(text)
+    return _without_named(text, is_code=is_code)
 
 
 def _sort_secrets(secrets: Iterable[str]) -> list[str]:
@@ -156,14 +163,14 @@ def _sort_secrets(secrets: Iterable[str]) -> list[str]:
     return sorted((value for value in secrets if len(value) >= SHORTEST_KNOWN), key=len, reverse=True)
 
 
-def _without_named(text: str) -> str:
+def _without_named(text: str, *, is_code: bool) -> str:
     parts: list[str] = []
     done = at = 0
     while match := NAMED.search(text, at):
         at = match.end()
         if is_secret(match["name"]):
             begin, end = at, _end_of_value(text, match)
-            if begin < end:
+            if begin < end and (not is_code or LITERAL.match(text, begin)):
                 parts += [text[done:begin], HIDDEN]
                 done = at = end
     return "".join([*parts, text[done:]])

@@ -5,6 +5,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+import numpy as np
+
 from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, DivergenceFindings, Growth, RungFindings, Unit
 from deviate.diverge.levels import Window
@@ -254,11 +256,8 @@ def thin_indices(n: int, begin: int | None, most: int = MOST_POINTS) -> list[int
     if n <= most:
         return list(range(n))
     start = begin or 0
-    indices = {0, max(0, start - 1), start, n - 1}
-    span = n - 1 - start
-    room = most - len(indices)
-    indices |= {start + round(span ** (at / max(1, room - 1))) for at in range(room)} if span > 0 else set()
-    return sorted(indices)
+    spread = start + np.geomspace(1, n - start, most - 2).round().astype(int) - 1
+    return sorted({0, max(0, start - 1), *spread.tolist()})
 
 
 def is_same(one: float, other: float) -> bool:

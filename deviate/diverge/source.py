@@ -29,7 +29,7 @@ class Texts:
 
     def place(self, file: str, line: int) -> CodeLine:
         lines = self.lines(file)
-        return CodeLine(file, line, redact(lines[line - 1]).strip() if 0 < line <= len(lines) else "")
+        return CodeLine(file, line, redact(lines[line - 1], is_code=True).strip() if 0 < line <= len(lines) else "")
 
     def _lines(self, file: str) -> list[str]:
         for folder in (ORIGINALS, TREE):
@@ -72,7 +72,7 @@ def _filled(place: CodeLine, lines: list[str]) -> CodeLine:
         return place
     first = max(1, place.line - AROUND)
     # Redacted as one text, as a secret may span lines; the number of lines must not change.
-    lines_shown = redact("\n".join(lines[first - 1 : place.line + AROUND])).split("\n")
+    lines_shown = redact("\n".join(lines[first - 1 : place.line + AROUND]), is_code=True).split("\n")
     if len(lines_shown) != len(lines[first - 1 : place.line + AROUND]):
         return place
     around = tuple(line[:LONGEST_LINE] for line in lines_shown)

@@ -5,9 +5,9 @@ from deviate.records.schema import SCHEMA
 HEAD = """\
 # Files
 
-deviate stores everything in the folder `.deviate/` of the project. It writes one other file: a key of 32 bytes in
-`~/.local/state/deviate/`, by which it recognises its own cache. There is no database: the files are safe on network
-disks, can be copied, and any program can read them.
+deviate stores everything in the folder `.deviate/` of the project, except what `deviate doctor`
+[keeps](doctor.md#what-is-kept) in the user's cache folder. There is no database: the files are safe on network disks, can
+be copied, and any program can read them.
 
 ```text
 .deviate/
@@ -26,7 +26,8 @@ disks, can be copied, and any program can read them.
         result.json           outcome; written last, so that its presence means completion
         work/                 copy of the project in which the command ran
   reports/NAME/               report.html, and its figures as CSV beside it
-  cache/                      parsed/: trees of analysed files; pictures; safe to delete
+  list.json                   what deviate list showed of experiments that had ended; safe to delete
+  cache/                      what a command needs while it runs; safe to delete
 ```
 
 A run is done if its `result.json` is complete and its `spec.json` has the right hash. So an experiment survives a kill

@@ -147,7 +147,7 @@ MISTAKES = [
     mistake("compare base other --against 'acc=0.5, n=1'", "--against", "base and other", "deviate compare other"),
     mistake("compare base --against 'acc=0.5±0.1, n=5' --paired", "--paired", "--against"),
     mistake("compare base --against 'f1=0.5, n=1'", "f1", "acc"),
-    mistake("compare base --against 'acc=0.5±0.1, n=5'", "±0.1", "SD, ddof=1", "95% CI by t"),
+    mistake("compare base --against 'acc=0.5±0.1, n=5'", "±0.1", "SD, or SE"),
     mistake("check base other --margin -1", "--margin", "positive"),
     mistake("check base other --margin f1=1", "f1", "acc"),
     mistake("check base other --junit .", "--junit", "folder"),
