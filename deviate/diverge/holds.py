@@ -6,14 +6,8 @@ from deviate.errors import InputError
 
 Levels = tuple[tuple[str, str], ...]
 
-HOLDS: dict[str, Levels] = {
-    "listing": (("listing", "sorted"),),
-    "clock": (("clock", "fixed"),),
-    "entropy": (("entropy", "seeded"),),
-    "workers": (("workers", "one"),),
-    "threads": (("threads", "1"),),
-    "hash": (("hash", "0"),),
-}
+FIXED = {"listing": "sorted", "clock": "fixed", "entropy": "seeded", "workers": "one", "threads": "1", "hash": "0"}
+HOLDS: dict[str, Levels] = {name: ((name, level),) for name, level in FIXED.items()}
 """Levels of controls by name."""
 
 

@@ -50,22 +50,18 @@ def _same_lines(mine: Sequence[list[str]], theirs: Sequence[list[str]]) -> Itera
     while at < len(mine) and beside < len(theirs):
         if mine[at] != theirs[beside]:
             # A name that is drawn anew in each run changes one line; a warning may come in one run alone.
-            for one, other in ((1, 1), (1, 0), (0, 1)):
-                if mine[at + one : at + one + 1] == theirs[beside + other : beside + other + 1] != []:
-                    at, beside = at + one, beside + other
-                    break
-            else:
+            following = ((at + one, beside + other) for one, other in ((1, 1), (1, 0), (0, 1)))
+            same = ((one, other) for one, other in following if mine[one : one + 1] == theirs[other : other + 1] != [])
+            if (found := next(same, None)) is None:
                 return
+            at, beside = found
         yield at, beside
         at, beside = at + 1, beside + 1
 
 
 def _lines(attempt: Path) -> list[Line]:
     path, _ = log_files(attempt)
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return []
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     return [line for line in read_lines(text) if not line.is_drawn_over]
 
 

@@ -20,10 +20,7 @@ CHANGING_SOURCES = CLOCKS | word_set(
     "os.getpid os.getppid builtins.hash builtins.id threading.get_ident time.clock_gettime datetime.datetime.timestamp "
     "os.times"
 )
-WITH_SEED = {
-    **dict.fromkeys(SEED_TAKERS, "{callee}(0{rest})"),
-    "from_non_deterministic_state": "{owner}.from_seed(0)",
-}
+WITH_SEED = {"from_non_deterministic_state": "{owner}.from_seed(0)", **dict.fromkeys(SEED_TAKERS, "{callee}(0{rest})")}
 
 
 def _with_constant(node: ast.expr) -> str:

@@ -6,8 +6,8 @@ HEAD = """\
 # Files
 
 deviate stores everything in the folder `.deviate/` of the project, except what `deviate doctor`
-[keeps](doctor.md#what-is-kept) in the user's cache folder. There is no database: the files are safe on network disks, can
-be copied, and any program can read them.
+[keeps](doctor.md#what-is-kept) in the user's cache folder. There is no database: the files are safe on network disks,
+can be copied, and any program can read them.
 
 ```text
 .deviate/

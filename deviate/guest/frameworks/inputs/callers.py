@@ -24,6 +24,15 @@ RANDOM_NAME = re.compile(r"tmp[a-z0-9_]{8}")
 """Names that `tempfile` gives."""
 
 
+class InputObserver:
+    """Records what enters the program, with the line that asked for it."""
+
+    def __init__(self, context: AdapterContext) -> None:
+        self.inputs = context.inputs
+        self.recorder = context.recorder
+        self.callers = context.part(Callers)
+
+
 class Callers:
     """Finds the line of the project that a call comes from.
 

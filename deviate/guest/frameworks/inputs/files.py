@@ -14,7 +14,7 @@ from zlib import crc32
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from .callers import Callers
+from .callers import InputObserver
 
 MODULES = ("os",)
 CODE = (".py", ".pyc", ".so", ".pth")
@@ -28,13 +28,11 @@ def install(module: Any, context: AdapterContext) -> None:
     context.guard.reads = context.part(FileReads)
 
 
-class FileReads:
+class FileReads(InputObserver):
     """Is told by the write guard of each file that is opened."""
 
     def __init__(self, context: AdapterContext) -> None:
-        self.inputs = context.inputs
-        self.recorder = context.recorder
-        self.callers = context.part(Callers)
+        super().__init__(context)
         self.seen: set[str] = set()
         self.written: set[str] = set()
         self.thread = local()

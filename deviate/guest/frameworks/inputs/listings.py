@@ -19,7 +19,7 @@ from zlib import crc32
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Sequence
 from ...stand_ins import stand_in
-from .callers import Callers
+from .callers import InputObserver
 
 MODULES = ("os", "pathlib", "glob")
 FUNCTIONS = ("listdir", "scandir")
@@ -53,14 +53,12 @@ def _replace_attributes(module: Any) -> None:
                 setattr(owner, name, current)
 
 
-class Listings:
+class Listings(InputObserver):
     """Patches the functions, and records what they list."""
 
     def __init__(self, context: AdapterContext) -> None:
-        self.inputs = context.inputs
-        self.recorder = context.recorder
+        super().__init__(context)
         self.is_sorted = context.controls.get("listing") == "sorted"
-        self.callers = context.part(Callers)
 
     def listdir(self, original: Any) -> Any:
         def listdir(*args: Any, **kwargs: Any) -> Any:

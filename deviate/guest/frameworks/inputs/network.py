@@ -11,7 +11,7 @@ from zlib import crc32
 from ...adapter_context import AdapterContext
 from ...annotations import Any
 from ...stand_ins import replace
-from .callers import Callers
+from .callers import InputObserver
 
 MODULES = ("http.client",)
 READERS = ("read", "readinto", "read1", "readline")
@@ -40,13 +40,8 @@ class HttpAnswer:
         self.n_bytes += len(data)
 
 
-class Network:
+class Network(InputObserver):
     """Records answers."""
-
-    def __init__(self, context: AdapterContext) -> None:
-        self.inputs = context.inputs
-        self.recorder = context.recorder
-        self.callers = context.part(Callers)
 
     def begin(self, response: Any, connection: Any) -> None:
         if not self.inputs.is_active:
