@@ -52,8 +52,7 @@ def _why_nothing(findings: DivergenceFindings) -> str:
 
 
 def _answer_if_diverged(findings: DivergenceFindings) -> Iterator[Point]:
-    if findings.first is not None:
-        yield from _difference(findings.first, findings)
+    yield from _difference(findings.first, findings) if findings.first is not None else ()
     yield from _ranks(findings)
     yield from _causes(findings)
     yield from _tests(findings)

@@ -42,6 +42,7 @@ CAPTION = (
     "The lower axis is logarithmic, with a place for 0; the dotted line marks the first difference."
 )
 EQUAL = "Both runs; they are equal at every step."
+NO_CAUSE = "Not found: no known source of difference was seen."
 NO_SOURCE = "No source line: the records do not lead to one, or the file could not be read."
 MOST_EXCERPTS = 6
 
@@ -92,13 +93,7 @@ def _sections(diverged: DivergenceFindings) -> Iterator[Section]:
     if diverged.is_equal is False:
         excerpts = tuple(_excerpts(diverged))
         yield Section("source", "Source", excerpts[:MOST_EXCERPTS] or (Absent(NO_SOURCE),))
-    if not diverged.is_equal:
-        absent = (
-            "Not found: no known source of difference was seen."
-            if diverged.is_equal is False
-            else "No difference to explain."
-        )
-        yield Section("causes", "Causes", tuple(map(_cause, diverged.causes)) or (Absent(absent),))
+        yield Section("causes", "Causes", tuple(map(_cause, diverged.causes)) or (Absent(NO_CAUSE),))
     if diverged.confirmations:
         yield _proof_section(diverged)
     yield Section("limits", "What this does not show", (Items(tuple(_limits(diverged)), "limits"),))
