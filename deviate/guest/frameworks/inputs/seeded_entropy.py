@@ -97,8 +97,7 @@ class DrawnEntropy:
             generator = self.generators[place] = Random(crc32(text.encode()))
             if place not in SHARED:  # of a shared generator it is told whether anything is drawn
                 self._tell(place)
-        number: int = generator.getrandbits(n)
-        return number
+        return int(generator.getrandbits(n))
 
     def _process(self) -> str:
         """What tells this process from others of the run: its rank, its arguments, its number among its siblings."""
@@ -131,8 +130,7 @@ class DrawnEntropy:
         def function(size: int, *args: Any, **kwargs: Any) -> bytes:
             frame = _getframe(1)
             if size <= 0 or _is_unseeded(frame):
-                drawn: bytes = original(size, *args, **kwargs)
-                return drawn
+                return bytes(original(size, *args, **kwargs))
             return self.bits(8 * size, self.place(frame)).to_bytes(size, "little")
 
         return function
@@ -145,6 +143,8 @@ class DrawnEntropy:
             frame = _getframe(1)
             if a is None and not isinstance(generator, system) and not _is_unseeded(frame):
                 a = self.bits(BITS, self.place(frame))
+            if generator is shared:
+                self.end(module.__name__)
             original(generator, a, version)
 
         def begin() -> None:
