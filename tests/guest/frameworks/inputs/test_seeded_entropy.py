@@ -11,7 +11,8 @@ RESTORED = {
     "torch": "import torch\nwith torch.random.fork_rng():\n    torch.manual_seed(0)\nprint(torch.rand(1))\n",
     "numpy": "import numpy as np\nkept = np.random.get_state(); np.random.seed(0)\nnp.random.set_state(kept)\n"
     "print(np.random.rand())\n",
-    "random": "import random\nkept = random.getstate(); random.seed(0)\nrandom.setstate(kept)\nprint(random.random())\n",
+    "random": "import random\nkept = random.getstate(); random.seed(0)\nrandom.setstate(kept)\n"
+    "print(random.random())\n",
 }
 
 
