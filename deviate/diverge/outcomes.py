@@ -96,8 +96,10 @@ def update_of(difference: Difference, pair: Pair) -> int | None:
     if difference.step is not None or difference.main_step is None or not pair.traces[0]:
         return difference.step
     trace = pair.traces[0][0]
-    if not len(trace.records):  # no framework reported updates: steps of the main loop are used
-        return difference.main_step if difference.main_step <= trace.n_steps else None
+    if not len(trace.records):
+        # Steps of the main loop are used, unless a framework counted updates that have no record on this level.
+        n_main = 1 + max(_last_step(run, tuple(run.series)) for run in pair.runs)
+        return difference.main_step if difference.main_step <= trace.n_steps <= n_main else None
     steps = [
         record.step
         for record in trace.records

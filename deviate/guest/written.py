@@ -6,6 +6,7 @@ named by that too: `baseline mae`.
 
 from __future__ import annotations
 
+import re
 from sys import _getframe
 from threading import get_ident
 from types import FrameType
@@ -18,11 +19,13 @@ DEEPEST = 4
 VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()))
 MOST_ROWS = 64
 """Rows that are written at once, or outside of the main loop: more are data."""
+STAMP = re.compile(r"\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d")
+"""Dates and times."""
 
 
 def is_text(value: object) -> bool:
-    """Whether a cell holds words."""
-    return isinstance(value, str) and bool(value.strip()) and not read(value)
+    """Whether a cell holds words; the time at which a row was written is none of them."""
+    return isinstance(value, str) and bool(value.strip()) and not read(value) and STAMP.search(value) is None
 
 
 def is_header(row: Sequence[object]) -> bool:
