@@ -31,8 +31,7 @@ def compare_printed(pair: Pair) -> tuple[int, Difference | None]:
     n_compared, (mine, theirs), moments = 0, [_lines(run.folder) for run in pair.runs], Moments(pair)
     captions_by_line = list(captions_of(mine))
     for at, beside in _same_lines([_words(line) for line in mine], [_words(line) for line in theirs]):
-        line, captions = mine[at], captions_by_line[at]
-        for number, caption, other in zip(line.numbers, captions, theirs[beside].numbers, strict=True):
+        for number, caption, other in zip(mine[at].numbers, captions_by_line[at], theirs[beside].numbers, strict=True):
             words, values = caption.text, (number.value, other.value)
             is_clock = kind_of(words, number.unit, is_whole=number.is_whole) == "time"
             if is_clock or words_of(words) & VOLATILE:
