@@ -137,8 +137,8 @@ def test_the_doctor_runs_nothing_of_the_folder_it_is_called_in(
     monkeypatch.chdir(project)
     place = tmp_path / "asked"
     place.mkdir()
-    first, _ = _Asker(sys.executable, place, 60.0, lambda *_: None).begin()
-    assert first.version[:2] == sys.version_info[:2]
+    first = _Asker(sys.executable, place, 60.0, lambda *_: None).begin()
+    assert first.texts("version_info")[:2] == tuple(map(str, sys.version_info[:2]))
     assert list(marks.iterdir()) == []
 
 

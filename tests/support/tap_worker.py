@@ -63,10 +63,10 @@ def begin(manifest: Any) -> Any:
 
     folder = WORK / "events"
     folder.mkdir()
-    files = project.Project(str(WORK), manifest)
+    files = project.GuestProject(str(WORK), manifest)
     made = recorder.Recorder(str(folder), {}, files)
     taps.install(made, builtins)
-    traced = trace.Trace({}, str(folder), made, files)
+    traced = trace.TraceWriter({}, str(folder), made, files)
     traced.level = 1  # without what a trace does at the end of the process
     streams = types.SimpleNamespace(thread=threading.get_ident())
     context = types.SimpleNamespace(

@@ -41,7 +41,7 @@ class NumberColumn:
 def number_column(entries: Sequence[Entry]) -> NumberColumn | None:
     """The format of a column; None if it does not contain numbers.
 
-    >>> number_column([Cell((Number(93.41, 2), " ± ", Number(0.22, 2))), Cell((Number(100.1, 1),))])
+    >>> number_column([Cell((ShownNumber(93.41, 2), " ± ", ShownNumber(0.22, 2))), Cell((ShownNumber(100.1, 1),))])
     NumberColumn(sign='', whole=3, places=2, uncertainty=1)
     """
     cells = [entry for entry in entries if isinstance(entry, Cell) and entry.pieces and not _is_braced(entry)]
@@ -61,7 +61,8 @@ def number_column(entries: Sequence[Entry]) -> NumberColumn | None:
 def number_text(cell: Cell) -> str:
     r"""A number in the input format of siunitx.
 
-    >>> number_text(Cell((Number(-0.33, 2),))), number_text(Cell((Number(93.41, 2), " ± ", Number(0.22, 2))))
+    >>> mean, sd = ShownNumber(93.41, 2), ShownNumber(0.22, 2)
+    >>> number_text(Cell((ShownNumber(-0.33, 2),))), number_text(Cell((mean, " ± ", sd)))
     ('-0.33', '93.41 \\pm 0.22')
     """
     return cell.text.replace(MINUS, "-").replace("±", r"\pm")

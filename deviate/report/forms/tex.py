@@ -75,10 +75,12 @@ def comment(text: str) -> str:
 def typeset(pieces: Pieces) -> str:
     r"""Numbers in mathematics, words as words; the ends of an interval in brackets are set apart by a comma.
 
-    >>> from deviate.report.numbers import Number, ends
-    >>> print(typeset((Number(93.41, 2), " ± ", Number(0.22, 2), " (", Number(9, 0), "/", Number(10, 0), ")")))
+    >>> from deviate.report.numbers import ShownNumber, ends
+    >>> mean, sd, done, planned = map(ShownNumber, (93.41, 0.22, 9, 10), (2, 2, 0, 0))
+    >>> print(typeset((mean, " ± ", sd, " (", done, "/", planned, ")")))
     $93.41 \pm 0.22$ ($9$/$10$)
-    >>> print(typeset((Number(0.3, 1, "signed"), " [", *ends(-0.1, 0.7, 1), "]")), typeset((Number(2.31e-7, 9),)))
+    >>> difference, small = ShownNumber(0.3, 1, "signed"), ShownNumber(2.31e-7, 9)
+    >>> print(typeset((difference, " [", *ends(-0.1, 0.7, 1), "]")), typeset((small,)))
     $+0.3$ [$-0.1$, $0.7$] $2.31 \times 10^{-7}$
     """
     parts, is_open = [], False
