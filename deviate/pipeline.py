@@ -18,7 +18,6 @@ from deviate.model.findings import Findings
 from deviate.model.plan import Settings
 from deviate.model.published_results import PublishedFindings
 from deviate.model.records import Experiment
-from deviate.project.begin import begin_experiment, keep_settings, refuse_misfit, resume_notes
 from deviate.records.experiments import read, read_any, read_one, split_columns
 from deviate.records.plans import on_record, siblings
 from deviate.registry import wing
@@ -92,6 +91,8 @@ def run(
         InputError: an experiment on record is of something else.
         RunError, RecordError, KeyboardInterrupt: as in `replay.execute_orders`.
     """
+    from deviate.project.begin import begin_experiment, refuse_misfit  # the project, which comparisons do without
+
     for name, (script, request) in requests.items():
         if name is not None:
             refuse_misfit(script, request, folder, name)
@@ -125,6 +126,8 @@ def resume(
     Args:
         origins: of the settings that were said now, as in `Plan.origins`.
     """
+    from deviate.project.begin import keep_settings, resume_notes  # as above
+
     keep_settings(experiment, settings, origins)
     for note in resume_notes(experiment):
         display.say(f"Note     {note}")

@@ -36,7 +36,7 @@ SCRIPT = "for epoch in range(3):\n    print(f'test acc: {epoch / 10:.3f}')\n"
 CORE = "base cli errors eventlog logs model pipeline project records registry series stability"
 LOOKED = "base cli errors logs model project registry series"
 SCRIPTS = f"{CORE} analysis replay report sinks sources"
-JUDGED = f"{CORE} analysis replay report stats"
+JUDGED = f"{CORE} replay report stats"
 FIGURES = "jinja2 matplotlib msgspec numpy rich scipy typer"
 CASES = {
     "--version": ("typer", "cli errors logs"),
@@ -59,7 +59,7 @@ CASES = {
     "overhead train.py --dry-run": ("libcst msgspec rich typer", f"{SCRIPTS} stats"),
     "run train.py --plan-only --runs 2 --name t": ("libcst msgspec rich typer", f"{SCRIPTS} instrument stats"),
     "worker planned --index 0": ("msgspec typer", f"{CORE} replay stats"),
-    "resume planned": (FIGURES, JUDGED),
+    "resume planned": (FIGURES, f"{JUDGED} analysis"),
 }
 """Dependencies, and rooms, that a command may import."""
 ONCE_PLANNED = ("worker", "resume")

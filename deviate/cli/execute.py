@@ -10,7 +10,6 @@ import typer
 
 from deviate import pipeline
 from deviate.cli.app import SOME_RUNS_FAILED
-from deviate.cli.cost import FirstCost, outlook_of
 from deviate.cli.options.results import Documents
 from deviate.cli.publish import publish
 from deviate.model.plan import Settings
@@ -54,6 +53,7 @@ class Output:
         more: "Callable[[Sequence[Outcome]], Sequence[Order]]" = lambda _: (),
     ) -> None:
         """Execute missing runs with a progress display."""
+        from deviate.cli.cost import FirstCost, outlook_of  # the project, which comparisons do without
         from deviate.cli.progress.display import display
         from deviate.replay.execute import Listeners, execute_orders
         from deviate.replay.slots import slots

@@ -16,14 +16,13 @@ from deviate.cli.options.values import choice, commands, pair, seconds
 from deviate.errors import InputError
 from deviate.model.plan import Settings, Variant
 from deviate.project.command import default_python, with_interpreter
-from deviate.project.config import CaptureConfig
-from deviate.project.prepare import find_target, prepare_script
 from deviate.replay import between_runs
 from deviate.replay.capture_options import DEFAULT_LIMIT, capture_pairs
 from deviate.replay.experiments import Request, SampleSizeRule
 from deviate.replay.variants import VARIANTS, choose_variants, vary_more
 
 if TYPE_CHECKING:
+    from deviate.project.config import CaptureConfig
     from deviate.project.prepare import PreparedScript
 
 # How runs are executed: devices, limits, failures, and executor.
@@ -188,6 +187,8 @@ class LaunchFlags:
         Raises:
             InputError: the script or the file cannot be used, or nothing is left to record.
         """
+        from deviate.project.prepare import find_target, prepare_script  # a check of recorded runs does without
+
         default = default_python(has_container=self.wrap is not None)
         then = commands(self.then, "--then")
         return prepare_script(find_target(words, folder, python, default=default, then=then))
@@ -222,7 +223,7 @@ class CaptureFlags:
     )
     tta: str | None = in_records("NAMES", "Record predictions of augmented test inputs too: flip,crop25.")
 
-    def spec(self, saved: CaptureConfig) -> tuple[tuple[str, str], ...]:
+    def spec(self, saved: "CaptureConfig") -> tuple[tuple[str, str], ...]:
         """The capture as in `Spec.capture`; options have precedence over `deviate.toml`.
 
         Raises:
