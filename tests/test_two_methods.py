@@ -72,19 +72,6 @@ def test_a_budget_stops_with_nearly_equal_numbers_and_the_same_command_goes_on(p
     assert f"Candidate  new   algo+impl · {n_more}/30 completed" in whole.out
 
 
-@pytest.mark.slow
-def test_a_budget_too_small_for_a_verdict_stops_after_the_first_runs_of_both(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
-    command = ("run", *versus("1"), "--runs", "6", "--jobs", "1")
-    stopped = deviate(*command, "--budget", "4s")
-    assert stopped.code == 0, stopped.both
-    assert "runs of each, and a verdict takes 5" in stopped.out or "run of each, and a verdict takes 5" in stopped.out
-    assert "Go on: the same command with --budget" in stopped.out
-    assert len(order(project, "base", "new")) <= 2
-    few = deviate(*command[:-4], "--runs", "1", "--jobs", "1", "--budget", "60s")
-    assert few.code == 0, few.both
-    assert len(order(project, "base", "new")) == 2
-
-
 def test_runs_are_added_until_the_interval_is_narrow_enough(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     narrow = deviate("run", "train.py", "--until", "acc ±0.35", "--max-runs", "30", "--name", "narrow")
     assert narrow.code == 0, narrow.both
