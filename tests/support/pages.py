@@ -19,7 +19,7 @@ FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 CLOCK = re.compile(r"(?<![\w.])\d+(\.\d+)?( h| min| s)( \d+(?: min| s))?(?!\w)")
-KEPT = re.compile(r"(?<=[ ,])\d+(\.\d+)? [kM]B(?= kept|\n)")
+KEPT = re.compile(r"(?<=[ ,])\d+(\.\d+)? [kM]B(?=, |\n)")
 """How much of a run is kept on disk; that depends on the machine, which is described in it."""
 STANDING = re.compile(r"^\d+ of \d+ done · .*\n", re.MULTILINE)
 """A line about how things stand, said after a minute of silence: on a slow machine, and so on no page."""
