@@ -13,7 +13,7 @@ numbers = numbers.shuffle(8)
 print(tf.random.Generator.from_non_deterministic_state().uniform([2]))
 """
 
-pytestmark = pytest.mark.requires("tensorflow")
+pytestmark = [pytest.mark.requires("tensorflow"), pytest.mark.slow]
 
 
 def test_a_shuffle_without_a_seed_is_the_first_draw_and_generators_are_given_numbers(tmp_path: Path) -> None:
