@@ -14,7 +14,7 @@ from deviate.base.text_patterns import pattern_regex
 from deviate.errors import InputError
 from deviate.model.analysis import Direction, Place, Role
 from deviate.model.places import line_of
-from deviate.series.score import refuse_aggregate
+from deviate.series.aggregates import refuse_aggregate
 
 T = TypeVar("T")
 PARTS = ("capture", "experiment", "metrics", "snapshot", "statements", "variants")

@@ -10,7 +10,7 @@ from deviate.project.command import CONFIG, refuse_missing_script, refuse_unknow
 from deviate.project.prepare import PreparedScript
 from deviate.records.plans import place_of
 from deviate.replay.experiments import Request, make_executor
-from deviate.series.score import refuse_aggregate
+from deviate.series.aggregates import refuse_aggregate
 from deviate.stats.options import AnalysisOptions
 
 SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})

@@ -1,17 +1,16 @@
 """From the measurements of one run to its score, or a reason why there is none."""
 
 import math
-import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
-from deviate.errors import InputError
-from deviate.model.aggregates import AGGREGATES, AT, AT_BEST, MEAN_LAST, PLAIN
+from deviate.model.aggregates import AT, AT_BEST, MEAN_LAST
 from deviate.model.analysis import Direction
 from deviate.model.estimates import Estimate, Reason, Unavailable
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Series
 from deviate.model.texts import count
+from deviate.series.aggregates import refuse_aggregate
 
 _OF_ALL: dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}
 _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {
@@ -19,22 +18,11 @@ _OVER_STEPS: dict[str, Callable[[Sequence[float]], float]] = {
     "median": statistics.median,
 }
 
-VALID = re.compile(rf"{'|'.join(PLAIN)}|{AT}[0-9]+|{MEAN_LAST}0*[1-9][0-9]*|{AT_BEST}.+")
 LARGEST = 1e150
 """Scores beyond this count as infinite, and spreads below its inverse as none: in between, no quotient or product of a
 comparison overflows."""
 
 Measurement = tuple[int | None, float]
-
-
-def refuse_aggregate(aggregate: str, place: str = "") -> None:
-    """Raise InputError for anything but one of `AGGREGATES`; `place` names the option or section that holds it."""
-    if VALID.fullmatch(aggregate) is None:
-        raise InputError(
-            f"{place}: {aggregate!r} is not an aggregate" if place else f"{aggregate!r} is not an aggregate",
-            f"Use one of {', '.join(AGGREGATES)} (at:K: in step K of the main loop, from 0; mean-last:K: over the last "
-            "K steps; at-best:METRIC: where that metric is best).",
-        )
 
 
 def aggregate_series(series: Series, aggregate: str, direction: Direction | None = None) -> Estimate:

@@ -16,9 +16,9 @@ from deviate.model.findings import ExperimentFindings, Findings, PairFindings
 from deviate.model.margin import MARGIN_AFTER, date_margin
 from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import Experiment
+from deviate.series.aggregates import refuse_aggregate
 from deviate.series.copies import distinct_metrics
 from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, choose_headline, rank_of
-from deviate.series.score import refuse_aggregate
 from deviate.stats.advice import all_warnings, ask_for_primary, never_reported_warnings
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
