@@ -126,7 +126,7 @@ def resume(
     Args:
         origins: of the settings that were said now, as in `Plan.origins`.
     """
-    from deviate.project.begin import keep_settings, resume_notes  # as above
+    from deviate.project.begin import keep_settings, resume_notes  # the project, which comparisons do without
 
     keep_settings(experiment, settings, origins)
     for note in resume_notes(experiment):
@@ -175,8 +175,8 @@ def compare(
     """
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"{twice} cannot be compared with itself", "name each experiment once")
-    found = read_any(folder, names, form=form)
-    experiments = _baseline_first(split_columns(found[0]) if len(found) == 1 else found, baseline)
+    experiments = read_any(folder, names, form=form)
+    experiments = _baseline_first(split_columns(experiments[0]) if len(experiments) == 1 else experiments, baseline)
     if len(experiments) < 2:
         raise InputError(
             f"one experiment, {experiments[0].name}, cannot be compared",

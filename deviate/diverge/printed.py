@@ -51,9 +51,9 @@ def _same_lines(mine: Sequence[list[str]], theirs: Sequence[list[str]]) -> Itera
             # A name that is drawn anew in each run changes one line; a warning may come in one run alone.
             following = ((at + one, beside + other) for one, other in ((1, 1), (1, 0), (0, 1)))
             same = ((one, other) for one, other in following if mine[one : one + 1] == theirs[other : other + 1] != [])
-            if (found := next(same, None)) is None:
+            if (places := next(same, None)) is None:
                 return
-            at, beside = found
+            at, beside = places
         yield at, beside
         at, beside = at + 1, beside + 1
 

@@ -175,9 +175,9 @@ class _Asker:
         """The answers to questions, and what ended those without one; whole answers are kept for the same state."""
         path = cache_folder() / f"doctor-{document_digest({'python': self.python})[:16]}.json"
         kept = read_kept(path).get(state, {})
-        known = {name: ChildFacts(kept[name]) for name in wanted if name in kept}
-        asked, faults = self._ask_frameworks([name for name in wanted if name not in known], jobs)
-        facts = {**known, **asked}
+        kept_facts = {name: ChildFacts(kept[name]) for name in wanted if name in kept}
+        asked, faults = self._ask_frameworks([name for name in wanted if name not in kept_facts], jobs)
+        facts = {**kept_facts, **asked}
         if state and asked:
             whole = {name: one.values for name, one in facts.items() if not one.faults and not faults.get(name)}
             keep(path, {state: whole})

@@ -15,13 +15,17 @@ from deviate.model.records import Experiment
 if TYPE_CHECKING:  # with statistics, which runs that are only planned do without
     from deviate.report.data.tables import TableFile
 
+LONGEST_FOLDER = 200
+"""Maximum bytes of the name of a folder; file systems allow 255."""
+SCRIPTS = (".py", ".ipynb", ".sh", ".toml")
+"""What no report is, so that a script named by mistake is not written over."""
+
 
 def write(text: str, target: Path, stdout: TextIO) -> None:
     """Write a rendered report; `-` is standard output. Raises RecordError if the file cannot be written."""
     if str(target) == "-":
         stdout.write(text)
         return
-
     with writing(f"writing {target}", "name another file"):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
@@ -47,12 +51,6 @@ def write_tables(tables: "Sequence[TableFile]", folder: Path) -> None:
 
     for name in set(table_names()) - {table.name for table in tables}:
         (folder / name).unlink(missing_ok=True)
-
-
-LONGEST_FOLDER = 200
-"""Maximum bytes of the name of a folder; file systems allow 255."""
-SCRIPTS = (".py", ".ipynb", ".sh", ".toml")
-"""What no report is, so that a script named by mistake is not written over."""
 
 
 def refuse_output(target: Path, flag: str) -> None:
@@ -92,7 +90,6 @@ def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:
     n_written = 0
     for name, content in files:
         target = folder / name
-
         with writing(f"writing {target}", "name another folder"):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)

@@ -45,10 +45,10 @@ def parse_published(text: str, metrics: Sequence[str]) -> PublishedResult:
         raise refuse(f"is not understood: {value.strip()!r} is no mean, with or without ±")
     fields: dict[str, str] = {}
     for field in filter(None, (part.strip() for part in (match["fields"] or "").split(","))):
-        found = FIELD.fullmatch(field)
-        if found is None or found.lastgroup in fields:
+        field_match = FIELD.fullmatch(field)
+        if field_match is None or field_match.lastgroup in fields:
             raise refuse(f"is not understood: {field!r}")
-        fields[str(found.lastgroup)] = found[str(found.lastgroup)]
+        fields[str(field_match.lastgroup)] = field_match[str(field_match.lastgroup)]
     n, kind = int(fields.get("n", 0)), fields.get("kind", "").upper()
     mean, spread = float(match["mean"]), float(match["spread"] or 0)
     if not math.isfinite(mean) or not math.isfinite(spread):

@@ -158,6 +158,7 @@ class Child:
         (originals / self.name).write_text(self.text, encoding="utf-8")
         (work / self.name).write_text(instrumented.text if is_tapped else self.text, encoding="utf-8")
         for name, text in self.files.items():
+            (work / name).parent.mkdir(parents=True, exist_ok=True)
             (work / name).write_text(text, encoding="utf-8")
         manifest = {
             "schema": 1,

@@ -53,14 +53,14 @@ def flatten(verb: Verb, *shared: type) -> Verb:
             parameters.append(_parameter(name, parameter.annotation, parameter.default))
         else:
             parameters.append(parameter)
-    own = [parameter.name for parameter in parameters]
+    names_of_verb = [parameter.name for parameter in parameters]
 
     @functools.wraps(verb)
     def run(**values: Any) -> None:
-        given = {name: values[name] for name in own}
+        arguments = {name: values[name] for name in names_of_verb}
         for name, (group, fields) in fields_of.items():
-            given[name] = group(**{field: given.pop(field) for field in fields})
-        verb(**given)
+            arguments[name] = group(**{field: arguments.pop(field) for field in fields})
+        verb(**arguments)
 
     parameters += [parameter for group in shared for parameter in _parameters_of(group)]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

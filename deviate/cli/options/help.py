@@ -2,14 +2,11 @@
 
 import dataclasses
 import os
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import typer
 
 from deviate.cli.options.groups import TITLES, in_help
-
-if TYPE_CHECKING:
-    pass
 
 COMMON = {
     "run": "runs name versus sweep_of budget dry_run variants metric margin html jobs gpus",

@@ -72,7 +72,6 @@ class DrawnEntropy:
         self.process = ""
         self.n_forks = 0
         self.shared: dict[str, tuple[Callable[[], object], object]] = {}
-        self.begun: dict[str, tuple[Callable[[], object], object]] = {}
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._count_fork, after_in_child=self._begin_anew)
         context.seeding.before_seed = self.end
@@ -206,10 +205,10 @@ class DrawnEntropy:
     def _follow_restoring(self, library: str, name: str, *owners: Any) -> None:
         """Watch a shared generator again once the program has put back the state with which it began."""
         original = getattr(owners[0], name)
+        state, begun = self.shared[library]
 
         def restore(*args: Any, **kwargs: Any) -> None:
             original(*args, **kwargs)
-            state, begun = self.begun[library]
             if library not in self.shared and state() == begun:
                 self.watch(library, state)
 
@@ -218,7 +217,7 @@ class DrawnEntropy:
 
     def watch(self, library: str, state: Callable[[], object], watched: Callable[[], object] | None = None) -> None:
         """Take down the state with which a shared generator begins; `watched` is the one that lines are compared by."""
-        self.shared[library] = self.begun[library] = state, state()
+        self.shared[library] = state, state()
         if library in self.watched:
             self.context.part(FirstDraws).watch(library, watched or state)
 

@@ -17,7 +17,6 @@ RESTORED = {
 
 
 def printed(folder: Path, level: str) -> str:
-    (folder / "attempt-1/work/parent/project/parts").mkdir(parents=True)
     child = Child(folder, CALLS)
     child.files["parts/noise.py"] = NOISE
     result = child.run(seeds={}, controls={"entropy": level})
