@@ -12,8 +12,7 @@ from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import COMPUTED, RUNGS, Cause, Difference, DivergenceFindings, Rung, RungFindings, Ulps
 from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
-from deviate.diverge.outcomes import compare_ends
-from deviate.diverge.printed import VOLATILE
+from deviate.diverge.outcomes import Quantities, compare_ends
 from deviate.diverge.proof import BY_ROUNDING, Proof, Prover
 from deviate.diverge.proved import Namer
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, is_cut, run_pair
@@ -113,8 +112,8 @@ class Search:
         self.pair = run_pair(request, "", execute, LEVELS[0].number)
         self.request = dataclasses.replace(request, snapshots=self.pair.snapshots)
         self.experiment = read(request.folder, self.pair.names)[0]
-        self.metrics = quality(self.experiment)
-        self.ends = compare_ends(self.pair, self.metrics, tolerance=request.tolerance)
+        self.quantities = Quantities.of(self.experiment)
+        self.ends = compare_ends(self.pair, self.quantities, tolerance=request.tolerance)
         (findings,) = self.ends.rungs
         if not self.ends.what:
             failed = zip(request.labels, self.pair.runs, strict=True)
@@ -295,7 +294,7 @@ class Search:
             return
         self.say(f"Proof: at most {counted(budget, 'run')} with what the first run had by chance")
         request, calls, shown = self.request, self._calls, self.ends.first
-        prover = Prover(request, calls, self.pair, shown, first.phase, self.execute, self.metrics, self.say, budget)
+        prover = Prover(request, calls, self.pair, shown, first.phase, self.execute, self.quantities, self.say, budget)
         inputs = compare_inputs(*self._deepest_pair.traces, first)
         self.proof = prover.prove(inputs, self.request.sides[0].prepared.analysis.hazards)
 
@@ -363,22 +362,6 @@ def size_of(difference: Difference, pair: Pair) -> Ulps | None:
         return None
 
 
-def quality(experiment: Experiment) -> tuple[str, ...]:
-    """Names of the quantities to compare, the primary one first.
-
-    Other numbers than results count where both runs report them: what has the number of a run in its name does not, nor
-    clocks, and what the system gives each process.
-    """
-    metrics = [
-        metric
-        for metric in experiment.metrics
-        if metric.role == "quality"
-        or (metric.role == "other" and all(metric.name in run.series for run in experiment.runs))
-    ]
-    metrics = [metric for metric in metrics if VOLATILE.isdisjoint(metric.name.split("_"))]
-    return tuple(metric.name for metric in sorted(metrics, key=lambda one: (not one.is_primary, one.role != "quality")))
-
-
 def findings_of(
     experiment: Experiment, pair: Pair, ends: DivergenceFindings, rungs: Sequence[RungFindings]
 ) -> DivergenceFindings:
@@ -396,6 +379,7 @@ def findings_of(
 
 def notes_of(pair: Pair, ends: DivergenceFindings, labels: Sequence[str]) -> Iterator[str]:
     """Limitations of the comparison of a pair that ran to the end."""
+    yield from ends.notes
     for run, label in zip(pair.runs, labels, strict=True):
         if run in pair.failed and ends.what:
             yield f"{label} {ending(run)}; compared up to that point"

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -11,34 +12,70 @@ from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, DivergenceFindings, Growth, RungFindings, Unit
 from deviate.diverge.levels import Window
 from deviate.diverge.moments import Moments
-from deviate.diverge.printed import compare_printed
+from deviate.diverge.printed import VOLATILE, compare_printed, has_printed
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.traces import Trace
 from deviate.diverge.ulps import are_within, value_ulps
-from deviate.model.records import Run, Series
+from deviate.model.records import Experiment, Run, Series
+from deviate.model.texts import first_few
+from deviate.stats.estimates.proof import weights_agreement
 
 MOST_POINTS = 400
 """Maximum number of points per quantity, evenly on a logarithmic scale of steps counted from the first difference."""
 END = "final weights"
 
 
+@dataclass(frozen=True, slots=True)
+class Quantities:
+    """What two runs are compared by.
+
+    Attributes:
+        names: of reported quantities, the primary one first.
+        is_told: whether results or weights tell trainings apart, so that other numbers do not count.
+    """
+
+    names: tuple[str, ...]
+    is_told: bool
+
+    @classmethod
+    def of(cls, experiment: Experiment) -> "Quantities":
+        """Results, and where these say too little other numbers that both runs report, such as counts.
+
+        Clocks do not count, nor does what the system gives each process.
+        """
+        runs = experiment.runs
+        known = [metric for metric in experiment.metrics if VOLATILE.isdisjoint(metric.name.split("_"))]
+        results = [metric for metric in known if metric.role == "quality"]
+        is_told = weights_agreement(runs) != "not reached" or any(
+            is_telling(run.series[metric.name]) for metric in results for run in runs if metric.name in run.series
+        )
+        others = [one for one in known if one.role == "other" and all(one.name in run.series for run in runs)]
+        ordered = [*sorted(results, key=lambda metric: not metric.is_primary), *(() if is_told else others)]
+        return cls(tuple(metric.name for metric in ordered), is_told)
+
+
+def is_telling(series: Series) -> bool:
+    """Whether some value has more than three digits: two trainings seldom agree on it by chance, as they do on 0.95."""
+    return any(
+        math.isfinite(value) and not value.is_integer() and float(f"{value:.3g}") != value for value in series.values
+    )
+
+
 def compare_ends(
-    pair: Pair, metrics: Sequence[str], *, tolerance: int, is_second_ended: bool = False
+    pair: Pair, quantities: Quantities, *, tolerance: int, is_second_ended: bool = False
 ) -> DivergenceFindings:
     """Compare both runs; the result has the first level, and what was compared.
 
     Args:
-        metrics: names of the quantities that count, the primary one first.
         tolerance: units in the last place of single precision that still count as equal; with one, weights do not
             count, of which there is a hash alone.
         is_second_ended: whether deviate ended the second run early: what it lacks is no difference, nor are the values
             of its last step of the main loop, which may be those of an earlier moment.
     """
-    from deviate.stats.estimates.proof import weights_agreement
-
     mine, theirs = pair.runs
-    in_both = tuple(name for name in metrics if name in mine.series and name in theirs.series)
-    reported = tuple(name for name in metrics if name in mine.series or name in theirs.series)
+    names = [name for name in quantities.names if name in mine.series or name in theirs.series]
+    in_both = tuple(name for name in names if name in mine.series and name in theirs.series)
+    reported = tuple(name for name in names if name in in_both or not is_under_another_name(name, pair))
     reported, n_steps = (in_both, _last_step(theirs, in_both)) if is_second_ended else (reported, None)
     comparison = compare_traces(*pair.traces, "metrics", tolerance_ulps=tolerance)
     loss, metric = comparison.difference, _first_metric(pair, reported, tolerance, n_steps)
@@ -54,9 +91,11 @@ def compare_ends(
         for _, *values in _side_by_side(mine.series[name], theirs.series[name], n_steps)
     )
     first, n_printed = _earlier(loss, metric), 0
+    passed_over: tuple[str, ...] = ()
     if not tolerance and first is None:
         if not pair.failed:
-            n_printed, first = compare_printed(pair)
+            printed = compare_printed(pair, is_told=quantities.is_told or comparison.n_compared > 0)
+            n_printed, first, passed_over = printed.n_compared, printed.difference, printed.passed_over
         if first is None and weights == "differ":
             first = Difference("metrics", "update", None, None, "weights", END)
     parts = {
@@ -88,7 +127,24 @@ def compare_ends(
         rungs=(level,),
         growth=tuple(growth for growth in (*losses, *growth_of_metrics(mine, theirs, reported)) if growth.steps),
         ranks=pair.n_ranks,
+        notes=(f"numbers that are no results differ: {first_few(passed_over, 3)}",)
+        if passed_over and first is None
+        else (),
     )
+
+
+def is_under_another_name(name: str, pair: Pair) -> bool:
+    """Whether the other run reported all values that one run alone has under this name.
+
+    A name may hold what is drawn anew in each run: `crimson_sponge_acc`.
+    """
+    for run, other in (pair.runs, pair.runs[::-1]):
+        if name in run.series and name not in other.series:
+            series = run.series[name]
+            return series in (other.series[one] for one in other.series if one not in run.series) or has_printed(
+                other, series.values
+            )
+    return False
 
 
 def update_of(difference: Difference, pair: Pair) -> int | None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from deviate.diverge.moments import Moments
 from deviate.diverge.requests import Pair
 from deviate.diverge.ulps import value_ulps
 from deviate.model.metric_vocabulary import snake
+from deviate.model.records import Run
 from deviate.records.layout import log_files
 from deviate.series.captions import captions_of
 from deviate.series.lines import Line, read_lines
@@ -19,28 +21,55 @@ VOLATILE = frozenset({"pid", "process", "port", "address", "host", "tmp", "tempo
 """Words of numbers that the system gives each run."""
 
 
-def compare_printed(pair: Pair) -> tuple[int, Difference | None]:
+@dataclass(frozen=True, slots=True)
+class PrintedFindings:
+    """What a comparison of printed numbers found.
+
+    Attributes:
+        n_compared: numbers up to the first difference.
+        passed_over: names of numbers that differ and are no results, where results alone count.
+    """
+
+    n_compared: int
+    difference: Difference | None
+    passed_over: tuple[str, ...]
+
+
+def compare_printed(pair: Pair, *, is_told: bool) -> PrintedFindings:
     """Compare standard output number by number, without clocks and what the system gives each process.
+
+    Other text is not compared: a line that has other words in both runs, or stands in one of them alone, is passed
+    over.
 
     Args:
         pair: two runs. The first one tells what numbers are, as the second may have ended early.
-
-    Returns: how many numbers were compared, up to the first difference, and that one. Other text is not compared: a
-        line that has other words in both runs, or stands in one of them alone, is passed over.
+        is_told: whether results or weights tell already that the trainings are equal. Then a setting, a counter or a
+            size that differs is none of the training: a seed that is replaced, retries, what another thread counts.
     """
     n_compared, (mine, theirs), moments = 0, [_lines(run.folder) for run in pair.runs], Moments(pair)
-    captions_by_line = list(captions_of(mine))
+    captions_by_line, passed_over = list(captions_of(mine)), dict[str, None]()
     for at, beside in _same_lines([_words(line) for line in mine], [_words(line) for line in theirs]):
         for number, caption, other in zip(mine[at].numbers, captions_by_line[at], theirs[beside].numbers, strict=True):
             words, values = caption.text, (number.value, other.value)
-            is_clock = kind_of(words, number.unit, is_whole=number.is_whole) == "time"
-            if is_clock or words_of(words) & VOLATILE:
+            kind = kind_of(words, number.unit, is_whole=number.is_whole)
+            if kind == "time" or words_of(words) & VOLATILE:
                 continue
             if values[0] != values[1] and not all(map(math.isnan, values)) and not moments.explain(values):
-                name, size = snake(words) or f"number in line {at + 1}", value_ulps(*values)
-                return n_compared, Difference("metrics", "metric", None, None, "metric", name, values=values, ulps=size)
+                name, size = snake(words) if words else f"number in line {at + 1}", value_ulps(*values)
+                if is_told and kind not in ("result", "loss"):
+                    passed_over[name] = None
+                    continue
+                first = Difference("metrics", "metric", None, None, "metric", name, values=values, ulps=size)
+                return PrintedFindings(n_compared, first, tuple(passed_over))
             n_compared += 1
-    return n_compared, None
+    return PrintedFindings(n_compared, None, tuple(passed_over))
+
+
+def has_printed(run: Run, values: Sequence[float]) -> bool:
+    """Whether a run printed or logged all these values, under any name."""
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in log_files(run.folder) if path.exists()]
+    printed = {number.value for text in texts for line in read_lines(text) for number in line.numbers}
+    return printed.issuperset(values)
 
 
 def _same_lines(mine: Sequence[list[str]], theirs: Sequence[list[str]]) -> Iterator[tuple[int, int]]:

@@ -14,7 +14,7 @@ from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import COMPUTED, Confirmation, Difference, DivergenceFindings, InputDifference, Phase
 from deviate.diverge.holds import HOLDS, Levels
 from deviate.diverge.levels import MOST_EQUAL
-from deviate.diverge.outcomes import compare_ends, window_beyond
+from deviate.diverge.outcomes import Quantities, compare_ends, window_beyond
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, with_levels
 from deviate.diverge.suspects import has_other_names, observed_by
 from deviate.diverge.traces import read_traces
@@ -83,7 +83,7 @@ class Prover:
     first: Difference | None
     phase: Phase
     execute: Execute
-    metrics: Sequence[str]
+    quantities: Quantities
     say: Callable[[str], object]
     budget: int
     chance: list[Chance] = field(default_factory=list)
@@ -239,7 +239,7 @@ class Prover:
 
     def _judge(self, pair: Pair, sources: Sequence[str]) -> bool:
         is_ended = any(trace.until is not None for trace in pair.traces[1]) and pair.runs[0] is self.pair.runs[0]
-        ends = compare_ends(pair, self.metrics, tolerance=self.request.tolerance, is_second_ended=is_ended)
+        ends = compare_ends(pair, self.quantities, tolerance=self.request.tolerance, is_second_ended=is_ended)
         is_equal = bool(ends.is_equal) or self._is_beyond(ends)
         text = self._text(pair, ends, is_equal=is_equal)
         label = describe(sources)

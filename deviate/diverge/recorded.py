@@ -6,9 +6,9 @@ from pathlib import Path
 
 from deviate.diverge.calls import Calls
 from deviate.diverge.compare import compare_traces, without_idle
-from deviate.diverge.engine import findings_of, notes_of, quality
+from deviate.diverge.engine import findings_of, notes_of
 from deviate.diverge.findings import RUNGS, DivergenceFindings
-from deviate.diverge.outcomes import compare_ends
+from deviate.diverge.outcomes import Quantities, compare_ends
 from deviate.diverge.requests import Pair
 from deviate.diverge.source import Texts
 from deviate.diverge.suspects import Evidence, find_causes
@@ -54,7 +54,7 @@ def compare_recorded(
         raise InputError(f"{words[0]} and {words[1]} are the same run", f"name two: {mine.name}:0 {mine.name}:1")
     traces = comparable(read_traces(one.folder), read_traces(other.folder))
     pair = Pair((mine.name, theirs.name), (one, other), without_idle(*traces))
-    ends = compare_ends(pair, quality(mine), tolerance=tolerance)
+    ends = compare_ends(pair, Quantities.of(mine), tolerance=tolerance)
     rungs = [dataclasses.replace(ends.rungs[0], n_runs=0, wall_time_s=0.0)]
     level = min((trace.level for side in pair.traces for trace in side), default=1) if all(pair.traces) else 1
     if level > 1:

@@ -60,7 +60,8 @@ TUNED = word_set(
 )
 """What papers and command lines call what is chosen, not measured."""
 ESTIMATES = word_set("eta remain remains remaining rest left estimated")
-MEMORY = word_set("mem memory gb mb gib mib vram ram bytes")
+MEMORY = word_set("mem memory gb mb gib mib kb kib vram ram bytes rss vms swap heap cpu load util utilization")
+"""What a machine is asked for while it trains: its memory, and how busy it is."""
 WORD = re.compile(r"[A-Z]+(?![^\W\d_A-Z])\d*|[A-Z]?[^\W\d_A-Z]+\d*|\d+")
 
 

@@ -48,8 +48,8 @@ CLOCKS = ((reading("100.000000"), reading("100.400000")), (reading("200.000000")
 def test_times_addresses_and_parts_of_intervals_are_no_difference(
     one: str, other: str, tmp_path: Path, *, is_equal: bool
 ) -> None:
-    _, difference = compare_printed(pair(tmp_path, one, other, inputs=CLOCKS))
-    assert (difference is None) is is_equal
+    printed = compare_printed(pair(tmp_path, one, other, inputs=CLOCKS), is_told=False)
+    assert (printed.difference is None) is is_equal
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,9 @@ def test_times_addresses_and_parts_of_intervals_are_no_difference(
 def test_what_a_run_that_ended_early_printed_is_compared_line_by_line(
     other: str, n_compared: int, values: tuple[float, float] | None, tmp_path: Path
 ) -> None:
-    found, difference = compare_printed(pair(tmp_path, WHOLE, other))
-    assert found == n_compared
+    printed = compare_printed(pair(tmp_path, WHOLE, other), is_told=False)
+    difference = printed.difference
+    assert printed.n_compared == n_compared
     assert (None if difference is None else difference.values) == values
 
 
@@ -78,6 +79,6 @@ def test_what_a_run_that_ended_early_printed_is_compared_line_by_line(
     ],
 )
 def test_a_line_with_other_words_does_not_end_the_comparison(one: str, other: str, tmp_path: Path) -> None:
-    _, difference = compare_printed(pair(tmp_path, one, other))
+    difference = compare_printed(pair(tmp_path, one, other), is_told=False).difference
     assert difference is not None
     assert difference.values == (2.5, 3.5)
