@@ -18,6 +18,7 @@ from deviate.diverge.traces import Trace
 from deviate.diverge.ulps import are_within, value_ulps
 from deviate.model.records import Experiment, Run, Series
 from deviate.model.texts import first_few
+from deviate.series.words import kind_of
 from deviate.stats.estimates.proof import weights_agreement
 
 MOST_POINTS = 400
@@ -45,13 +46,26 @@ class Quantities:
         """
         runs = experiment.runs
         known = [metric for metric in experiment.metrics if VOLATILE.isdisjoint(metric.name.split("_"))]
-        results = [metric for metric in known if metric.role == "quality"]
+        series = {
+            metric.name: [run.series[metric.name] for run in runs if metric.name in run.series] for metric in known
+        }
+        results = [
+            metric for metric in known if metric.role == "quality" and is_measured(metric.name, series[metric.name])
+        ]
         is_told = weights_agreement(runs) != "not reached" or any(
-            is_telling(run.series[metric.name]) for metric in results for run in runs if metric.name in run.series
+            is_telling(one) for metric in results for one in series[metric.name]
         )
-        others = [one for one in known if one.role == "other" and all(one.name in run.series for run in runs)]
+        others = [
+            one for one in known if one.role != "time" and one not in results and len(series[one.name]) == len(runs)
+        ]
         ordered = [*sorted(results, key=lambda metric: not metric.is_primary), *(() if is_told else others)]
         return cls(tuple(metric.name for metric in ordered), is_told)
+
+
+def is_measured(name: str, every: Sequence[Series]) -> bool:
+    """Whether a series is a measure or a loss by its name; whole numbers of an unknown word are counts."""
+    is_whole = all(value.is_integer() for series in every for value in series.values)
+    return kind_of(name.replace("_", " "), is_whole=is_whole) in ("result", "loss")
 
 
 def is_telling(series: Series) -> bool:
@@ -207,7 +221,7 @@ def _first_metric(pair: Pair, names: Sequence[str], tolerance: int, n_steps: int
     candidates: list[tuple[float, int, Difference]] = []
     for order, name in enumerate(names):
         difference = _first_value(name, mine.series.get(name), theirs.series.get(name), tolerance, n_steps)
-        if difference is not None and not (difference.values and moments.explain(difference.values)):
+        if difference is not None and not (difference.values and moments.explain(difference.values, name)):
             step = difference.main_step
             candidates.append((math.inf if step is None else step, order, difference))
     return min(candidates, key=lambda candidate: candidate[:2])[2] if candidates else None

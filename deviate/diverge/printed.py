@@ -49,12 +49,19 @@ def compare_printed(pair: Pair, *, is_told: bool) -> PrintedFindings:
     n_compared, (mine, theirs), moments = 0, [_lines(run.folder) for run in pair.runs], Moments(pair)
     captions_by_line, passed_over = list(captions_of(mine)), dict[str, None]()
     for at, beside in _same_lines([_words(line) for line in mine], [_words(line) for line in theirs]):
-        for number, caption, other in zip(mine[at].numbers, captions_by_line[at], theirs[beside].numbers, strict=True):
+        both = list(zip(mine[at].numbers, captions_by_line[at], theirs[beside].numbers, strict=True))
+        if any(
+            one.value != other.value
+            for one, caption, other in both
+            if caption.form == "counter" and not caption.trainings
+        ):
+            continue  # of another step, where lines come by the clock
+        for number, caption, other in both:
             words, values = caption.text, (number.value, other.value)
             kind = kind_of(words, number.unit, is_whole=number.is_whole)
             if kind == "time" or words_of(words) & VOLATILE:
                 continue
-            if values[0] != values[1] and not all(map(math.isnan, values)) and not moments.explain(values):
+            if values[0] != values[1] and not all(map(math.isnan, values)) and not moments.explain(values, words):
                 name, size = snake(words) if words else f"number in line {at + 1}", value_ulps(*values)
                 if is_told and kind not in ("result", "loss"):
                     passed_over[name] = None

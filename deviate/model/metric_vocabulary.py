@@ -27,6 +27,14 @@ LOWER = word_set(
     "verlust fehler fehlerrate perte "
     "rmsle msle logloss mlogloss merror smape brier distortion ece mce kid hter deviance"
 )
+BOUNDED = word_set(
+    "acc accs accuracy accuracies top1 top5 prec1 prec5 acc1 acc5 f1 fscore auc auroc auprc precision recall map iou "
+    "miou dice ndcg mrr sensitivity specificity kappa mcc jaccard hitrate recalls precisions pck genauigkeit "
+    "trefferquote exactitude purity homogeneity completeness wer cer eer ter fpr fnr hter"
+)
+"""Measures that end at 1, or at 100 in percent."""
+PLAIN_SCORES = word_set("score scores error errors err r2 fehlerrate")
+"""Words of measures that often end at 1."""
 VAGUE = word_set("score scores return returns")
 """Words that another one of the same name outweighs: a Brier score is a score, and lower is better."""
 PLAIN = word_set(
@@ -41,7 +49,10 @@ NEUTRAL = word_set(
 QUALITY = HIGHER | LOWER | NEUTRAL
 WHOLES = word_set("metric metrics result results")
 """Words for measurements that do not say what is measured."""
-SHORT_TIMES = word_set("time times elapsed duration seconds secs sec minutes mins hours runtime ms took")
+SHORT_TIMES = word_set(
+    "time times elapsed duration durations seconds secs sec minutes mins hours runtime ms msec us ns took latency "
+    "latencies wall walltime wallclock uptime timing timings"
+)
 SPEEDS = word_set("throughput speed fps sps ips mfu persec it/s persecond")
 RATES = word_set("lr lrs learningrate")
 COUNTERS = word_set(

@@ -108,7 +108,8 @@ def read_lines(log: str) -> Iterator[Line]:
         if len(earlier) <= MOST_DRAWN:
             for text in earlier:
                 yield replace(read_line(text[:LONGEST_LINE]), is_drawn_over=True)
-        yield read_line(shown[:LONGEST_LINE])
+        # Keras goes back over its progress bar before it writes the next one on a line of its own.
+        yield replace(read_line(shown[:LONGEST_LINE].rstrip("\b")), is_drawn_over=shown.endswith("\b"))
 
 
 def read_line(text: str) -> Line:

@@ -30,7 +30,10 @@ def reading(shown: str) -> InputEvent:
     return InputEvent("clock", "time.time()", 1, shown, CodeLine("train.py", 1))
 
 
-CLOCKS = ((reading("100.000000"), reading("100.400000")), (reading("200.000000"), reading("200.440000")))
+CLOCKS = (
+    (reading("100.000000"), reading("100.400000"), reading("100.700110")),
+    (reading("200.000000"), reading("200.440000"), reading("200.776810")),
+)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +44,10 @@ CLOCKS = ((reading("100.000000"), reading("100.400000")), (reading("200.000000")
         ("model 140234567890128", "model 140234599990016", True),
         ("avg 0.1", "avg 0.11", True),
         ("avg 0.1", "avg 0.12", False),
+        ("dt 0.2", "dt 0.24", False),
+        ("dt 0.3", "dt 0.337", True),
+        ("acc 0.3", "acc 0.337", False),
+        ("clock 100.4", "clock 200.44", True),
         ("sum 1690000000.5", "sum 1690000001.5", False),
         ("sum 94", "sum 96", False),
     ],
@@ -82,3 +89,17 @@ def test_a_line_with_other_words_does_not_end_the_comparison(one: str, other: st
     difference = compare_printed(pair(tmp_path, one, other), is_told=False).difference
     assert difference is not None
     assert difference.values == (2.5, 3.5)
+
+
+def test_lines_that_come_by_the_clock_are_compared_at_the_same_step_alone(tmp_path: Path) -> None:
+    one, other = "step 10/20 loss 2.5\nstep 20/20 loss 1.5\n", "step 12/20 loss 2.4\nstep 20/20 loss 1.5\n"
+    assert compare_printed(pair(tmp_path, one, other), is_told=False).difference is None
+
+
+def test_numbers_that_are_no_results_are_named_where_results_tell(tmp_path: Path) -> None:
+    texts = "retries: 7\nloss 2.5123\n", "retries: 9\nloss 2.5123\n"
+    difference = compare_printed(pair(tmp_path, *texts), is_told=False).difference
+    assert difference is not None
+    assert difference.name == "retries"
+    printed = compare_printed(pair(tmp_path, *texts), is_told=True)
+    assert (printed.difference, printed.passed_over) == (None, ("retries",))

@@ -118,6 +118,11 @@ def test_of_a_line_that_was_drawn_over_the_last_text_counts() -> None:
     assert lines[3].text == "acc 0.5"
 
 
+def test_a_line_that_is_gone_back_over_is_drawn_over() -> None:
+    lines = list(read_lines("1/2 loss: 2.5" + "\b" * 13 + "\n2/2 loss: 2.0\n"))
+    assert [(line.is_drawn_over, len(line.numbers)) for line in lines] == [(True, 3), (False, 3), (False, 0)]
+
+
 def test_of_what_was_drawn_over_many_times_the_last_text_alone_is_read() -> None:
     (line, _) = read_lines("".join(f"{step}/999 loss 0.5\r" for step in range(999)) + "999/999 loss 0.4\n")
     assert [number.value for number in line.numbers] == [999, 999, 0.4]
