@@ -27,7 +27,6 @@ from deviate.records.layout import snapshot_folder
 from deviate.records.read import TAP_FAILED
 from deviate.replay.slots import slots
 from deviate.report.format import counted, duration
-from deviate.series.words import MEASURES, words_of
 from deviate.sources.catalogue import SOURCES
 
 FACTS = (
@@ -75,7 +74,6 @@ def diverge(
             search.climb(level)
             if level.rung == "steps":
                 search.prove(budget)
-                search.pass_over_moment()
             if search.is_settled and goal is None:
                 break
         if not search.is_settled:
@@ -299,28 +297,6 @@ class Search:
         prover = Prover(request, calls, self.pair, shown, first.phase, self.execute, self.quantities, self.say, budget)
         inputs = compare_inputs(*self._deepest_pair.traces, first)
         self.proof = prover.prove(inputs, self.request.sides[0].prepared.analysis.hazards)
-
-    def pass_over_moment(self) -> None:
-        """Take a number that no chance explains for one of the moment, such as a time, where all weights are equal.
-
-        Its words are none of a measure. It differs although the second run drew all that the first one did, or its
-        cause is the clock.
-        """
-        first, proof = self.ends.first, self.proof
-        is_of_clock = proof is not None and (
-            proof.sources == ("clock",) or (proof.is_chance_in_vain and not proof.sources)
-        )
-        if (
-            is_of_clock
-            and self.ends.weights == "equal"
-            and first is not None
-            and first.kind == "metric"
-            and not words_of(first.name) & MEASURES
-        ):
-            note = f"{first.name} differs as times do, and all weights are equal"
-            self.levels = [dataclasses.replace(self.levels[0], difference=None)]
-            self.ends = dataclasses.replace(self.ends, is_equal=True, rungs=tuple(self.levels), notes=(note,))
-            self.proof = None
 
     @property
     def is_settled(self) -> bool:

@@ -1,14 +1,11 @@
 """Reported values that belong to the moment of a run and not to its training: times, process numbers, addresses."""
 
-import math
 from collections.abc import Iterator
 from contextlib import suppress
-from decimal import Decimal
 from functools import cached_property
 from itertools import combinations
 
 from deviate.diverge.requests import Pair
-from deviate.series.words import MEASURES, words_of
 
 SLACK_S = 60.0
 """Seconds around a run in which a number is taken for a time stamp, as those of files are."""
@@ -20,46 +17,34 @@ HEAPS = ((0x5500_0000_0000, 0x5800_0000_0000), (0x7E00_0000_0000, 0x8000_0000_00
 """Where Linux puts what programs allocate; macOS and Windows begin elsewhere. Source: Linux, Documentation/arch/x86."""
 
 
-def _rounding(value: float) -> float:
-    """Half a unit of the last decimal of a number as it was printed: 0.005 of 2.75."""
-    return 10.0 ** int(Decimal(repr(value)).as_tuple().exponent) / 2
-
-
 class Moments:
     """Tells the values of two runs that follow from when and where these ran.
 
-    A time is a reading of a clock, or the interval of two readings that the script made, or an equal part of it.
+    A time is a reading of the clock, or the interval of two readings that the script made, or an equal part of it.
     """
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
 
-    def explain(self, values: tuple[float, float], words: str) -> bool:
-        """Whether both values of a quantity are times, numbers of the process, or addresses.
-
-        Args:
-            words: what the run wrote around them. A measure is no time that was rounded, though it may be near one.
-        """
+    def explain(self, values: tuple[float, float]) -> bool:
+        """Whether both values of a quantity are times, numbers of the process, or addresses."""
         if all(value.is_integer() for value in values):
             numbers = tuple(map(int, values))
             are_addresses = all(not one % 8 and any(low <= one < high for low, high in HEAPS) for one in numbers)
             if are_addresses or all(number in self._numbers[at] for at, number in enumerate(numbers)):
                 return True
-        is_rounded = not words_of(words) & MEASURES
-        return all(map(self._is_stamp, (0, 1), values)) or self._are_intervals(values, is_rounded=is_rounded)
+        return all(map(self._is_stamp, (0, 1), values)) or self._are_intervals(values)
 
     def _is_stamp(self, at: int, value: float) -> bool:
         run = self.pair.runs[at]
         return any(run.started - SLACK_S <= value / unit <= run.started + run.wall_time_s + SLACK_S for unit in UNITS)
 
-    def _are_intervals(self, values: tuple[float, float], *, is_rounded: bool) -> bool:
+    def _are_intervals(self, values: tuple[float, float]) -> bool:
         """Whether both values are the same part, one of n equal ones, of the time between the same two readings."""
-        coarse = max(map(_rounding, values)) if is_rounded and all(map(math.isfinite, values)) else 0.0
         for one, other in zip(*self._intervals, strict=False) if min(values) > 0 else ():
             n = round(one / values[0])
             parts = zip((one, other), values, strict=True)
-            error = EXACT_S + coarse * (n == 1)
-            if 0 < n <= MOST_PARTS and all(abs(interval - n * value) <= error for interval, value in parts):
+            if 0 < n <= MOST_PARTS and all(abs(interval - n * value) <= EXACT_S for interval, value in parts):
                 return True
         return False
 

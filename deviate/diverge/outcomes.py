@@ -18,7 +18,7 @@ from deviate.diverge.traces import Trace
 from deviate.diverge.ulps import are_within, value_ulps
 from deviate.model.records import Experiment, Run, Series
 from deviate.model.texts import first_few
-from deviate.series.words import kind_of
+from deviate.series.words import MEASURES, kind_of, words_of
 from deviate.stats.estimates.proof import weights_agreement
 
 MOST_POINTS = 400
@@ -40,7 +40,7 @@ class Quantities:
 
     @classmethod
     def of(cls, experiment: Experiment) -> "Quantities":
-        """Results, and where these say too little other numbers that both runs report, such as counts.
+        """Measures, and where these say too little other numbers that both runs report, such as counts.
 
         Clocks do not count, nor does what the system gives each process.
         """
@@ -63,9 +63,10 @@ class Quantities:
 
 
 def is_measured(name: str, every: Sequence[Series]) -> bool:
-    """Whether a series is a measure or a loss by its name; whole numbers of an unknown word are counts."""
+    """Whether a series is a measure or a loss by its name: an unknown word may stand for anything."""
     is_whole = all(value.is_integer() for series in every for value in series.values)
-    return kind_of(name.replace("_", " "), is_whole=is_whole) in ("result", "loss")
+    text = name.replace("_", " ")
+    return kind_of(text, is_whole=is_whole) in ("result", "loss") and bool(words_of(text) & MEASURES)
 
 
 def is_telling(series: Series) -> bool:
@@ -87,8 +88,12 @@ def compare_ends(
             of its last step of the main loop, which may be those of an earlier moment.
     """
     mine, theirs = pair.runs
+    weights = weights_agreement(pair.runs) if not pair.failed and not is_second_ended else "not reached"
     names = [name for name in quantities.names if name in mine.series or name in theirs.series]
     in_both = tuple(name for name in names if name in mine.series and name in theirs.series)
+    if not pair.failed and not is_second_ended:
+        in_both = without_clocked(in_both, pair.runs, are_weights_equal=weights == "equal")
+        names = [name for name in names if name in in_both or not (name in mine.series and name in theirs.series)]
     reported = tuple(name for name in names if name in in_both or not is_under_another_name(name, pair))
     reported, n_steps = (in_both, _last_step(theirs, in_both)) if is_second_ended else (reported, None)
     comparison = compare_traces(*pair.traces, "metrics", tolerance_ulps=tolerance)
@@ -98,7 +103,8 @@ def compare_ends(
     if metric is not None:
         is_missing = bool(pair.failed) and metric.phase == "program"
         metric = None if is_missing else dataclasses.replace(metric, step=update_of(metric, pair))
-    weights = weights_agreement(pair.runs) if not pair.failed and not is_second_ended else "not reached"
+    if metric is None and weights == "equal":
+        loss = None  # of a training that was thrown away, such as a warm-up
     n_values = sum(
         None not in values
         for name in in_both
@@ -145,6 +151,18 @@ def compare_ends(
         if passed_over and first is None
         else (),
     )
+
+
+def without_clocked(names: Sequence[str], runs: Sequence[Run], *, are_weights_equal: bool) -> tuple[str, ...]:
+    """The quantities without those that come by the clock, at other steps in each run.
+
+    Only where equal weights, or an equal result that is reported at the same steps, tell that the trainings are equal.
+    """
+    places = {name: [list(run.series[name].iterate_places()) for run in runs] for name in names}
+    steady = tuple(name for name in names if places[name][0] == places[name][1])
+    values = {name: [list(run.series[name].values) for run in runs] for name in steady}
+    is_told = any(is_telling(runs[0].series[name]) and values[name][0] == values[name][1] for name in steady)
+    return steady if are_weights_equal or is_told else tuple(names)
 
 
 def is_under_another_name(name: str, pair: Pair) -> bool:
@@ -220,11 +238,18 @@ def _first_metric(pair: Pair, names: Sequence[str], tolerance: int, n_steps: int
     (mine, theirs), moments = pair.runs, Moments(pair)
     candidates: list[tuple[float, int, Difference]] = []
     for order, name in enumerate(names):
+        if _is_reordered(mine.series.get(name), theirs.series.get(name)):
+            continue
         difference = _first_value(name, mine.series.get(name), theirs.series.get(name), tolerance, n_steps)
-        if difference is not None and not (difference.values and moments.explain(difference.values, name)):
+        if difference is not None and not (difference.values and moments.explain(difference.values)):
             step = difference.main_step
             candidates.append((math.inf if step is None else step, order, difference))
     return min(candidates, key=lambda candidate: candidate[:2])[2] if candidates else None
+
+
+def _is_reordered(mine: Series | None, theirs: Series | None) -> bool:
+    """Whether both runs reported the same values in another order, as parallel work does."""
+    return mine is not None and theirs is not None and sorted(mine.values) == sorted(theirs.values)
 
 
 def _first_value(

@@ -1,6 +1,7 @@
 """Compares the numbers that two runs printed, where no value that is recorded differs."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,10 +16,14 @@ from deviate.model.records import Run
 from deviate.records.layout import log_files
 from deviate.series.captions import captions_of
 from deviate.series.lines import Line, read_lines
-from deviate.series.words import kind_of, words_of
+from deviate.series.words import MEASURES, kind_of, words_of
 
 VOLATILE = frozenset({"pid", "process", "port", "address", "host", "tmp", "temporary", "thread"})
 """Words of numbers that the system gives each run."""
+
+
+Key = tuple[str | float, ...]
+"""Words and numbers of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +43,19 @@ class PrintedFindings:
 def compare_printed(pair: Pair, *, is_told: bool) -> PrintedFindings:
     """Compare standard output number by number, without clocks and what the system gives each process.
 
-    Other text is not compared: a line that has other words in both runs, or stands in one of them alone, is passed
-    over.
+    Lines that both runs printed count as equal, wherever they stand: parallel work comes in any order. Other text is
+    not compared: a line that has other words in both runs, or stands in one of them alone, is passed over.
 
     Args:
         pair: two runs. The first one tells what numbers are, as the second may have ended early.
-        is_told: whether results or weights tell already that the trainings are equal. Then a setting, a counter or a
-            size that differs is none of the training: a seed that is replaced, retries, what another thread counts.
+        is_told: whether results or weights tell already that the trainings are equal. Then a number that is no measure
+            is none of the training: a seed that is replaced, retries, what another thread counts, a row of a profile.
     """
-    n_compared, (mine, theirs), moments = 0, [_lines(run.folder) for run in pair.runs], Moments(pair)
-    captions_by_line, passed_over = list(captions_of(mine)), dict[str, None]()
-    for at, beside in _same_lines([_words(line) for line in mine], [_words(line) for line in theirs]):
+    (mine, theirs), moments, passed_over = [_lines(run.folder) for run in pair.runs], Moments(pair), dict[str, None]()
+    captions_by_line, (left, right) = list(captions_of(mine)), _unequal(mine, theirs)
+    n_compared = sum(len(line.numbers) for line in mine) - sum(len(mine[at].numbers) for at in left)
+    for place, place_beside in _same_lines([_words(mine[at]) for at in left], [_words(theirs[at]) for at in right]):
+        at, beside = left[place], right[place_beside]
         both = list(zip(mine[at].numbers, captions_by_line[at], theirs[beside].numbers, strict=True))
         if any(
             one.value != other.value
@@ -61,15 +68,34 @@ def compare_printed(pair: Pair, *, is_told: bool) -> PrintedFindings:
             kind = kind_of(words, number.unit, is_whole=number.is_whole)
             if kind == "time" or words_of(words) & VOLATILE:
                 continue
-            if values[0] != values[1] and not all(map(math.isnan, values)) and not moments.explain(values, words):
+            if values[0] != values[1] and not all(map(math.isnan, values)) and not moments.explain(values):
                 name, size = snake(words) if words else f"number in line {at + 1}", value_ulps(*values)
-                if is_told and kind not in ("result", "loss"):
+                if is_told and not (kind in ("result", "loss") and words_of(words) & MEASURES):
                     passed_over[name] = None
                     continue
                 first = Difference("metrics", "metric", None, None, "metric", name, values=values, ulps=size)
                 return PrintedFindings(n_compared, first, tuple(passed_over))
             n_compared += 1
     return PrintedFindings(n_compared, None, tuple(passed_over))
+
+
+def _unequal(mine: Sequence[Line], theirs: Sequence[Line]) -> tuple[list[int], list[int]]:
+    """The places of the lines of both runs without those that are equal in words and numbers."""
+    keys: list[list[Key]] = [
+        [(*_words(line), *(number.value for number in line.numbers)) for line in lines] for lines in (mine, theirs)
+    ]
+    common = Counter(keys[0]) & Counter(keys[1])
+    return _beyond(keys[0], common), _beyond(keys[1], common)
+
+
+def _beyond(keys: Sequence[Key], common: Counter[Key]) -> list[int]:
+    """The places of keys beyond as many as are common."""
+    seen: Counter[Key] = Counter()
+    places = []
+    for at, key in enumerate(keys):
+        seen[key] += 1
+        places += [at] if seen[key] > common[key] else []
+    return places
 
 
 def has_printed(run: Run, values: Sequence[float]) -> bool:

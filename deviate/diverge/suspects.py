@@ -179,7 +179,11 @@ def find_suspects(difference: Difference, evidence: Evidence) -> list[Suspect]:
     suspects = [suspect for find in finders for suspect in find(difference, evidence)]
     for one in sorted(suspects, key=lambda suspect: (suspect.rank, not suspect.places)):
         source = one.source
-        is_unfit = one.rank in {SEED, TOLD, PRESENT} and not is_bare and phase not in EXPLAINED[source.group]
+        # Other seeds were given; boosting draws inside of what it computes.
+        is_given = one.rank == SEED and source.name == "changing-seed" and difference.kind != "operation"
+        is_unfit = (
+            one.rank in {SEED, TOLD, PRESENT} and not is_given and not is_bare and phase not in EXPLAINED[source.group]
+        )
         suspect = replace(one, rank=UNFIT) if is_unfit else one
         if (evidence.is_chance_equal and source.is_chance) or (suspect.rank > INPUT and evidence.is_held(source.held)):
             continue

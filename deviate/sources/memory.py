@@ -69,6 +69,23 @@ def uninitialised(survey: Survey) -> Matches:
         target = statement.targets[0].target if isinstance(statement, cst.Assign) else None
         if isinstance(target, cst.Name) and _is_read_first(target, call, survey):
             yield call.node, f"{target.value} is computed with before it is filled: it starts with arbitrary memory"
+        elif isinstance(target, cst.Name) and _is_filled_in_part(target.value, call, survey):
+            yield call.node, f"{target.value} is filled in part: the rest of it is arbitrary memory"
+
+
+def _is_filled_in_part(name: str, call: Called, survey: Survey) -> bool:
+    """Whether a function fills an array by one statement alone, outside of loops, and only between two bounds."""
+    filled = [
+        node.target
+        for node in walk(call.function.node)
+        if isinstance(node, cst.AssignTarget)
+        and isinstance(node.target, cst.Subscript)
+        and survey.nodes.code(node.target.value) == name
+    ]
+    if len(filled) != 1 or any(isinstance(above, cst.For | cst.While) for above in survey.nodes.ancestors(filled[0])):
+        return False
+    slices = [part.slice for part in filled[0].slice if isinstance(part.slice, cst.Slice)]
+    return any(part.lower is not None or part.upper is not None for part in slices)
 
 
 def _is_read_first(target: cst.Name, call: Called, survey: Survey) -> bool:

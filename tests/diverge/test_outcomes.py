@@ -6,13 +6,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from experiments import experiment, selected
 from hypothesis import given
 from hypothesis import strategies as st
 from traced import a_record, a_trace
 
 from deviate.diverge.findings import Difference
 from deviate.diverge.levels import Window
-from deviate.diverge.outcomes import MOST_POINTS, growth_of_losses, growth_of_metrics, thin_indices, window_beyond
+from deviate.diverge.outcomes import (
+    MOST_POINTS,
+    Quantities,
+    compare_ends,
+    growth_of_losses,
+    growth_of_metrics,
+    thin_indices,
+    window_beyond,
+)
 from deviate.diverge.requests import Pair
 from deviate.diverge.traces import Trace
 from deviate.model.records import Run, Series
@@ -97,3 +106,37 @@ def test_a_test_ends_shortly_after_the_difference(kind: str, step: int | None, u
     difference = Difference("metrics", "metric", step, main_step, kind, "a")
     window = window_beyond(difference, Pair((), (run, run), ((trace,), (trace,))), 2 if kind == "loss" else 1)
     assert window == Window(0, until)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "is_equal"),
+    [
+        ({"mse": [0.51234, 0.41234], "wait": [1.0, 2.0]}, {"mse": [0.51234, 0.41234], "wait": [3.0, 2.0]}, True),
+        ({"mse": [0.51234, 0.41234], "loss": [1.5, 1.25]}, {"mse": [0.51234, 0.41234], "loss": [1.5, 1.125]}, False),
+        ({"mse": [0.5, 0.4], "wait": [1.0, 2.0]}, {"mse": [0.5, 0.4], "wait": [3.0, 2.0]}, False),  # 0.5 tells little
+        ({"mse": [0.51234, 0.41234], "loss": [1.5, 1.25]}, {"mse": [0.51234, 0.41234], "loss": [1.75]}, True),
+        ({"mse": [0.51234, 0.41234]}, {"mse": [0.41234, 0.51234]}, True),
+        ({"mse": [0.51234], "red_fox_acc": [0.75]}, {"mse": [0.51234], "old_owl_acc": [0.75]}, True),
+        ({"mse": [0.51234], "red_fox_acc": [0.75]}, {"mse": [0.51234], "old_owl_acc": [0.5]}, False),
+    ],
+    ids=[
+        "no measure",
+        "a measure",
+        "no telling result",
+        "by the clock",
+        "another order",
+        "another name",
+        "other values",
+    ],
+)
+def test_numbers_that_are_no_results_decide_only_where_no_result_tells(
+    mine: dict[str, list[float]], theirs: dict[str, list[float]], tmp_path: Path, *, is_equal: bool
+) -> None:
+    metrics = tuple(selected(name) for name in {**mine, **theirs})
+    runs = [
+        replace(reported(**series), folder=tmp_path / str(number), started=1.7e9)
+        for number, series in enumerate((mine, theirs))
+    ]
+    pair = Pair(("it",), (runs[0], runs[1]), ((), ()))
+    ends = compare_ends(pair, Quantities.of(experiment("it", runs, metrics)), tolerance=0)
+    assert ends.is_equal is is_equal
