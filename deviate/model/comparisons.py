@@ -131,10 +131,15 @@ SpreadWord = Literal["steadier", "less steady", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer in one word, and why that one (the rule that held, in a sentence)."""
+    """The answer in one word, and why that one (the rule that held, in a sentence).
+
+    Attributes:
+        is_plain: whether it is undecided for no other reason than an interval that contains 0.
+    """
 
     word: Word
     reason: str
+    is_plain: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -326,12 +326,13 @@ class Judgement:
 
     Attributes:
         method: of the interval, such as `Welch`; empty where there is none.
-        obstacle: why the word is `undecided` although p is below alpha; empty otherwise.
+        p: of the interval, with the adjusted one behind it where that is another one.
+        obstacle: why the word is `undecided` or `withheld`; empty for other words.
     """
 
     difference: Entry
     interval: Entry
-    p_adjusted: Entry
+    p: Entry
     word: str
     tone: Tone
     remark: str

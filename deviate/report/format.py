@@ -144,7 +144,7 @@ def p_cell(p_value: float) -> str:
     >>> p_cell(0.0041), p_cell(0.0004), p_cell(1.0)
     ('.004', '< .001', '1.000')
     """
-    if p_value < 0.0005:
+    if p_value < 0.001:
         return "< .001"
     return f"{p_value:.3f}".removeprefix("0")
 

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model.comparisons import Description
+from deviate.model.metric_vocabulary import HIGHER, LOWER, VAGUE
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Series
 from deviate.series.headline import order_of_results
+from deviate.series.words import words_of
 
 Floats = NDArray[np.float64]
 FEWEST_DISTINCT = 3
@@ -102,7 +104,8 @@ def distinct_metrics(experiments: Sequence[Experiment], keeps: Collection[str] =
 def _completed(metric: SelectedMetric, experiment: Experiment, aliases: Mapping[str, Sequence[str]]) -> SelectedMetric:
     """The metric with what is known of a copy of it alone."""
     same = [metric, *(one for one in experiment.metrics if one.name in aliases.get(metric.name, ()))]
-    direction = next((one.direction for one in same if one.direction is not None), None)
+    directed = sorted((one for one in same if one.direction is not None), key=_is_vague)
+    direction = directed[0].direction if directed else None
     return replace(metric, direction=direction, unit=next((one.unit for one in same if one.unit), ""))
 
 
@@ -205,9 +208,15 @@ def _last_of_steps(series: Series) -> dict[int, float]:
 
 def _may_be(base: SelectedMetric, copy: SelectedMetric, factor: float) -> bool:
     """Whether what is known of better and worse agrees."""
-    if base.direction is None or copy.direction is None:
+    if base.direction is None or copy.direction is None or _is_vague(base) != _is_vague(copy):
         return True
     return (base.direction == copy.direction) == (factor > 0)
+
+
+def _is_vague(metric: SelectedMetric) -> bool:
+    """Whether only a word such as score tells the direction, which a copy with a telling name outweighs."""
+    words = words_of(metric.name)
+    return bool(words & VAGUE) and not words & (HIGHER | LOWER) - VAGUE
 
 
 def rounding_of(values: Floats) -> float:

@@ -18,7 +18,7 @@ from deviate.model.records import Series
 from deviate.series.words import LANGUAGE, LOSSES, MERITS, PARTS, SPREADS, WHOLES, data_of, kind_of, words_of
 
 DECLARED = "declared before the runs"
-NAMED_AFTER = "named after the runs, so its p and interval are adjusted over all quality metrics"
+NAMED_AFTER = "named after the runs, so its p is adjusted over all quality metrics"
 ONLY = "the only result"
 FIRST = "reported first"
 SIDES_OF_MERIT = word_set(

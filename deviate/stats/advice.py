@@ -2,13 +2,12 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Reason, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings
-from deviate.model.metric_vocabulary import word_set
 from deviate.model.places import place_text
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Run
@@ -20,11 +19,10 @@ from deviate.stats.estimates.proof import evaluation_warnings, select_completed
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm
 from deviate.stats.remarks import non_finite_warnings
+from deviate.stats.sides import CHOSEN
 from deviate.stats.statements import unrouted_words
 from deviate.stats.tests.paired import differing_rules, pairing_cost
 
-CHOSEN = word_set("model checkpoint weights epoch params parameters estimator configuration config run threshold")
-"""What may be the best of several by other data: `test accuracy of the best model`."""
 N_NAMED = 5
 """Maximum number of metrics, seeds or experiments that a warning names; it counts the rest."""
 
@@ -55,7 +53,6 @@ def all_warnings(
         warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - confidence)
         warnings += _experiments_alike(experiments, labels)
         warnings += _unrouted_warnings(experiments, labels)
-        warnings += _identical_runs(experiments, pairs)
         warnings += _rule_warnings(experiments, labels, is_paired=is_paired)
     warnings += _metric_warnings(described, matches)
     warnings += tail_warnings(described, labels)
@@ -186,9 +183,15 @@ def _unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> l
         if not sides:
             continue
         ours, theirs = pair.unmatched_baseline, pair.unmatched_candidate
-        example = f"{ours[0] if ours else 'BASELINE_NAME'}={theirs[0] if theirs else 'CANDIDATE_NAME'}"
+        alike = ((one, other) for one in ours for other in theirs if _is_best(one) == _is_best(other))
+        one, other = next(alike, ("BASELINE_NAME", "CANDIDATE_NAME"))
+        example = f"{one}={other}"
         warnings.append(f"Not compared: {'; '.join(sides)}. Pair metrics of different names with --match {example}.")
     return warnings
+
+
+def _is_best(name: str) -> bool:
+    return "best" in words_of(name)
 
 
 WIDE_MARGIN = 0.2
@@ -300,18 +303,10 @@ def _picks_the_best(metric: SelectedMetric) -> bool:
 
 
 def _disagreements(metric: SelectedMetric, other: SelectedMetric, candidate: str) -> list[str]:
-    warnings = []
-    if metric.aggregate != other.aggregate:
-        warnings.append(
-            f"The aggregate of {metric.name} is {metric.aggregate} in the baseline, but {other.aggregate} in "
-            f"{candidate}: set the same for both with --aggregate."
-        )
-    if metric.direction is not None and other.direction is not None and metric.direction != other.direction:
-        warnings.append(
-            f"{metric.name}: {_better(metric)} is better in the baseline, {_better(other)} in {candidate}. "
-            "The baseline's direction is used; set direction in deviate.toml."
-        )
-    return warnings
+    if metric.direction is None or other.direction in (None, metric.direction):
+        return []
+    better = f"{_better(metric)} is better in the baseline, {_better(other)} in {candidate}"
+    return [f"{metric.name}: {better}. The baseline's direction is used; set direction in deviate.toml."]
 
 
 def _better(metric: SelectedMetric) -> str:
@@ -447,48 +442,6 @@ def _tuned_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) ->
         "of it is exploratory: run the chosen configuration again with fresh seeds, and compare those runs."
         for search, tuned in by_search.items()
     ]
-
-
-FEWEST_VALUES = 3
-"""Values of quality metrics that a run needs to be recognised: fewer may be equal by chance."""
-
-
-def _identical_runs(experiments: Sequence[Experiment], pairs: Sequence[PairFindings]) -> list[str]:
-    """Candidates of which two or more runs recorded bitwise what the baseline's run of the same replicate did."""
-    warnings = []
-    for candidate, pair in zip(experiments[1:], pairs, strict=True):
-        compared = [comparison for comparison in pair.comparisons if comparison.metric.role == "quality"]
-        shared = [set(one.baseline.scores) & set(one.candidate.scores) for one in compared]
-        alike = set.intersection(*({score.replicate for score in scores} for scores in shared)) if shared else set()
-        if len(alike) < 2:  # long series are read only where scores are equal
-            continue
-        recorded = _values_of(experiments[0], [one.metric.name for one in compared], alike)
-        counts = Counter(recorded.values())
-        others = _values_of(candidate, [one.candidate_metric.name for one in compared], alike)
-        # What two runs of the baseline share, as a constant, shows nothing.
-        same = [run for run, values in recorded.items() if counts[values] == 1 and others.get(run) == values]
-        if len(same) > 1:
-            seeds = [[run.seeds for run in side.runs if run.replicate in same] for side in (experiments[0], candidate)]
-            is_same_code = experiments[0].sources_hash == candidate.sources_hash
-            has_same_seeds = seeds[0] == seeds[1] and any(seeds[0])
-            why = f" (same seeds{' and code' if is_same_code else ''})" if has_same_seeds else ""
-            warnings.append(
-                f"{len(same)} runs of {pair.candidate} are bitwise identical to runs of {pair.baseline}{why}: "
-                "the sides are not independent evidence."
-            )
-    return warnings
-
-
-def _values_of(
-    experiment: Experiment, names: Sequence[str], replicates: Collection[int]
-) -> dict[int, tuple[tuple[float, ...], ...]]:
-    """All values of these metrics by replicate, of completed runs that reported enough of them."""
-    runs = [run for run in experiment.runs if run.status == "completed" and run.replicate in replicates]
-    values = {
-        run.replicate: tuple(tuple(run.series[name].values) if name in run.series else () for name in names)
-        for run in runs
-    }
-    return {replicate: one for replicate, one in values.items() if sum(map(len, one)) >= FEWEST_VALUES}
 
 
 def _p_text(p: float) -> str:

@@ -9,10 +9,11 @@ import numpy as np
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Comparison, Description, FurtherFigure, Paired, Verdict
 from deviate.model.estimates import NOT_ASKED, PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Unavailable
+from deviate.stats.changes import change_comparison
 from deviate.stats.describe import describe
 from deviate.stats.design import power
 from deviate.stats.estimates import bootstrap, effect
-from deviate.stats.estimates.sample import Values, differences_of
+from deviate.stats.estimates.sample import Values, differences_of, one_observation
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
 from deviate.stats.registry import Statistic, labelled_statistics
 from deviate.stats.tests.both import (
@@ -138,6 +139,8 @@ def compare_descriptions(
     )
     if is_paired:
         comparison = _as_pairs(comparison, resamples, np.random.default_rng(seed), confidence)
+    if (reason := one_observation(b, a)) is not None:
+        comparison = change_comparison(comparison, lambda _: reason, lambda _: reason)
     pairs = deciding_scores(comparison) if is_paired else None
     further = _compute_labelled((b, a), pairs, confidence=confidence, seed=seed)
     comparison = _with_asked_values(replace(comparison, further=further), confidence)

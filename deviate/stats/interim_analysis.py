@@ -1,24 +1,26 @@
 """Interim analyses: the level of intervals at a look, whether a comparison is judged, and whether runs are enough."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from deviate.model.comparisons import Comparison, CompletionComparison, Equivalence, Paired, SpreadVerdict, Verdict
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable, level_text
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
 from deviate.model.texts import count
+from deviate.stats.changes import change_comparison
 from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED, describe_runs
 from deviate.stats.design.group_sequential import SPENDING_NAMES, SpendingPlan, at_look, repeated_p
 from deviate.stats.design.precision import MIN_RUNS, PrecisionTarget, forecast, half_width, is_precise_enough
 from deviate.stats.lookup import require_metric
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Record = TypeVar("Record", bound="DataclassInstance")
+EFFECTS = (
+    *("difference", "cohens_d", "cohens_d_unweighted", "hedges_g", "glass_delta", "superiority", "cliffs_delta"),
+    *("sd_ratio", "detectable", "detectable_interval"),
+)
+"""Figures of a comparison that say nothing where the two sides are different quantities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ class Standing:
         sentence: on the looks, for the report; empty if the number of runs was fixed in advance. plan, look: the
             declared looks, and which of them this is, from 1; None if it is none. refusal: why tests and intervals have
             to wait for a declared look, or for runs to end; empty if they need not. is_pending: whether runs have not
-            ended. mark: added to them after undeclared looks.
+            ended. mark: added to them after undeclared looks. is_apart: whether the refusal says that the two sides
+            cannot be compared, so that no difference is shown either.
     """
 
     confidence: float
@@ -40,14 +43,23 @@ class Standing:
     refusal: str = ""
     mark: str = ""
     is_pending: bool = False
+    is_apart: bool = False
+
+    def refusing(self, reason: str, sentence: str) -> "Standing":
+        """The status of one metric in which the sides cannot be compared, for a reason; the same if that is empty."""
+        if not reason or self.refusal or self.mark:
+            return self
+        return Standing(self.confidence, sentence, refusal=reason, is_apart=True)
 
     def apply(self, comparison: Comparison) -> Comparison:
         """The comparison at `confidence`, with tests and intervals withheld or marked as this status requires."""
         if self.refusal:
             absent = Unavailable(self.refusal)
-            return _without_verdicts(_change(comparison, lambda _: absent, lambda _: absent), absent)
+            effects: dict[str, Any] = dict.fromkeys(EFFECTS, absent) if self.is_apart else {}
+            without = replace(change_comparison(comparison, lambda _: absent, lambda _: absent), **effects)
+            return _without_verdicts(without, absent)
         if self.mark:
-            marked = _change(
+            marked = change_comparison(
                 comparison, lambda test: _add_note(test, self.mark), lambda interval: replace(interval, note=self.mark)
             )
             return _without_verdicts(marked, Unavailable(self.mark))
@@ -63,7 +75,7 @@ class Standing:
             test if isinstance(test, Unavailable) else _add_note(test, critical) for test in (t_test, permutation)
         )
         nominal = replace(
-            _change(comparison, lambda test: _add_note(test, "nominal"), lambda interval: interval),
+            change_comparison(comparison, lambda test: _add_note(test, "nominal"), lambda interval: interval),
             difference_interval=interval,
             p_adjusted=repeated_p(self.plan, self.look, p_value),
             p_upper=repeated_p(self.plan, self.look, p_value if isinstance(p_upper, Unavailable) else p_upper),
@@ -158,40 +170,6 @@ def _between(looks: Sequence[int], n_runs: Sequence[int], confidence: float) -> 
     else:
         wait = f"verdict withheld until {following}{'' if len(set(n_runs)) == 1 else ' of each'}"
     return Standing(confidence, f"{refusal}: {wait}", refusal=refusal)
-
-
-def _change(
-    comparison: Comparison,
-    test: Callable[[Test], Test | Unavailable],
-    interval: Callable[[Interval], Interval | Unavailable],
-) -> Comparison:
-    """Apply functions to every test and interval of a comparison.
-
-    `detectable_interval` is left alone: it is about the spread, not about the difference.
-    """
-    parts: dict[str, Any] = {
-        name: part if isinstance(part, Unavailable) else change_results(part, test, interval)
-        for name in ("paired", "curve", "attainment")
-        for part in [getattr(comparison, name)]
-    }
-    return replace(
-        change_results(comparison, test, interval),
-        detectable_interval=comparison.detectable_interval,
-        further=tuple(change_results(figure, test, interval) for figure in comparison.further),
-        **parts,
-    )
-
-
-def change_results(
-    record: Record,
-    test: Callable[[Test], Test | Unavailable],
-    interval: Callable[[Interval], Interval | Unavailable],
-) -> Record:
-    """A dataclass with the tests and the intervals among its fields changed; those of records inside it stay."""
-    results = {field.name: getattr(record, field.name) for field in fields(record)}
-    changed: dict[str, Any] = {name: test(result) for name, result in results.items() if isinstance(result, Test)}
-    changed |= {name: interval(result) for name, result in results.items() if isinstance(result, Interval)}
-    return replace(record, **changed)
 
 
 def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison:

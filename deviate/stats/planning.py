@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from deviate.model.comparisons import Comparison, Description
 from deviate.model.design import Planning, PlanningRow, Question
-from deviate.model.estimates import PAIRED_RUNS, VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.model.findings import ExperimentFindings, NoiseFindings, PairFindings
 from deviate.model.plan import SelectedMetric
-from deviate.stats.design.design import runs_for_margin
+from deviate.stats.design.design import NO_VERDICT, runs_for_margin
 from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, detectable_paired_effect, fewest
 from deviate.stats.estimates.sample import differences_of, moments, pooled_sd, without_spread
 from deviate.stats.estimates.summary import sd_ends
@@ -113,6 +113,7 @@ def _plan(
     if isinstance(sd, Unavailable):
         return replace(plan, sd_interval=sd, now=sd, now_interval=sd)
     ends = sd_ends(df, confidence)
+    least = PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS
     now = sd * _effect(n_now, confidence, is_paired=is_paired)
     if math.isinf(now):
         return replace(plan, sd=NO_LEVEL)
@@ -130,14 +131,16 @@ def _plan(
     rows = []
     for n in sorted({*PLANNED_RUNS, *marked}):
         size = sd * _effect((n,) if is_paired else (n, n), confidence, is_paired=is_paired)
-        if math.isinf(size):
+        if math.isinf(size) or n < least:
             continue
         rows.append(PlanningRow(n, size, size * ends[0], size * ends[1]))
     return replace(
         plan,
         sd_interval=Interval(sd * ends[0], sd * ends[1], confidence, "chi-square"),
-        now=now,
-        now_interval=Interval(now * ends[0], now * ends[1], confidence, "chi-square, of the SD"),
+        now=NO_VERDICT if min(n_now) < least else now,
+        now_interval=NO_VERDICT
+        if min(n_now) < least
+        else Interval(now * ends[0], now * ends[1], confidence, "chi-square, of the SD"),
         rows=tuple(rows),
     )
 

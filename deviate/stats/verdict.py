@@ -1,5 +1,7 @@
 """The verdict: one word for a comparison, by the first rule that applies, and the reason in a sentence."""
 
+from dataclasses import replace
+
 from deviate.model.comparisons import Comparison, Description, Equivalence, Verdict, Word
 from deviate.model.estimates import (
     PAIRED_ALONE_RUNS,
@@ -62,14 +64,17 @@ def decide(
         is_adjusted = n_family > 1 or has_looks
         return _decide_side(comparison, interval, rates, confidence, is_adjusted=is_adjusted, names=names)
     sentence = f"the {level_text(interval.confidence)} interval of the difference"
+    more = ""
     if not excludes_zero:
-        reason = f"{sentence} contains 0{_disagreement(comparison, interval)}{_sameness(baseline, candidate)}"
+        more = f"{_disagreement(comparison, interval)}{_sameness(baseline, candidate)}"
+        reason = f"{sentence} contains 0{more}"
     elif not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
         reason = f"{sentence} excludes 0, but {NEAR}"
     else:
         reason = f"{sentence} excludes 0, but p adjusted for the family is not below alpha"
         reason += _least_of_family(comparison, n_family, confidence)
-    return Verdict("undecided", rates + reason + _margin_advice(comparison, confidence, n_family, has_looks=has_looks))
+    advice = _margin_advice(comparison, confidence, n_family, has_looks=has_looks)
+    return Verdict("undecided", rates + reason + advice, is_plain=not excludes_zero and not rates and not more)
 
 
 def needed_pairs(*, is_alone: bool) -> int:
@@ -243,6 +248,21 @@ def unfair_loss(comparison: Comparison, word: str, confidence: float, names: tup
         return ""
     numbers = n_failed(baseline), n_failed(candidate)
     return f"{word} among completed runs, but {_shares(baseline, candidate, numbers, names)} failed"
+
+
+def without_unfair(comparison: Comparison, confidence: float, names: tuple[str, str]) -> Comparison:
+    """The comparison without the statement on its margin where that is owed to failed runs."""
+    equivalence = comparison.equivalence
+    if not isinstance(equivalence, Equivalence):
+        return comparison
+    words = [
+        word
+        for word, holds in (("equivalent", equivalence.is_within), ("not worse", equivalence.is_not_worse))
+        if holds
+    ]
+    reasons = filter(None, (unfair_loss(comparison, word, confidence, names) for word in words))
+    unfair = next(reasons, "")
+    return replace(comparison, equivalence=Unavailable(unfair)) if unfair else comparison
 
 
 def _equivalent(interval: Interval, equivalence: Equivalence) -> str:

@@ -3,12 +3,9 @@
 import dataclasses
 
 import pytest
-from experiments import experiment as recorded
-from experiments import run, selected
 from samples import experiment, metric, sample
 
 from deviate.model.findings import ExperimentFindings
-from deviate.model.records import Experiment, Series
 from deviate.stats.advice import ask_for_primary, tail_warnings
 from deviate.stats.describe import describe_runs
 from deviate.stats.judge import judge
@@ -70,28 +67,6 @@ def test_a_margin_in_points_of_percent_on_a_scale_to_1_is_asked_about() -> None:
     )
     assert told(1, 0.02) == []
     assert told(100, 0.5) == []
-
-
-@pytest.mark.parametrize(
-    ("n_same", "is_constant", "n_values", "is_warned"),
-    [(3, False, 4, True), (2, False, 4, True), (1, False, 4, False), (5, True, 4, False), (5, False, 1, False)],
-)
-def test_runs_that_both_sides_share_are_no_independent_evidence(
-    *, n_same: int, is_constant: bool, n_values: int, is_warned: bool
-) -> None:
-    def side(name: str, offset: float) -> Experiment:
-        runs = []
-        for i in range(6):
-            level = 0.5 if is_constant else 0.5 + i / 10 + (offset if i >= n_same else 0.0)
-            values = [level + step / 100 for step in range(n_values)]
-            acc = Series(steps=list(range(n_values)), values=values)
-            runs.append(dataclasses.replace(run(i, {"acc": acc}), seeds={"init": i}))
-        return recorded(name, runs, [selected("acc")])
-
-    sentence = f"{n_same} runs of new are bitwise identical to runs of base (same seeds and code)"
-    warnings = judge([side("base", 0.0), side("new", 0.03)]).warnings
-    assert any(text.startswith(sentence) for text in warnings) == is_warned
-    assert any("bitwise identical" in text for text in warnings) == is_warned
 
 
 def test_where_nothing_leads_a_sentence_says_what_to_do() -> None:

@@ -125,12 +125,16 @@ def test_equal_values_have_no_interval() -> None:
     assert description.sd_interval == description.mean_interval == Unavailable("all 8 values equal")
 
 
-def test_one_side_without_spread_is_compared_as_usual_but_has_no_ratio() -> None:
-    result = compared([0.5] * 10, sample(0.7, 0.1, 10))
-    assert isinstance(result.welch, Test)
-    assert result.welch.df == pytest.approx(9)
-    assert result.verdict.word == "better"
-    assert result.sd_ratio == Unavailable("baseline: all 10 values equal")
+@pytest.mark.parametrize("is_candidate", [False, True])
+def test_equal_values_on_a_side_are_one_observation_which_nothing_can_be_tested_by(*, is_candidate: bool) -> None:
+    sides = ([0.5] * 10, sample(0.7, 0.1, 10))
+    result = compared(*(sides[::-1] if is_candidate else sides))
+    side = "candidate" if is_candidate else "baseline"
+    reason = f"all 10 values of the {side} are equal: one observation"
+    assert (result.verdict.word, result.verdict.reason) == ("undecided", reason)
+    assert {result.welch, result.mann_whitney, result.permutation, result.difference_interval} == {Unavailable(reason)}
+    assert result.p_adjusted == Unavailable(reason)
+    assert result.sd_ratio == Unavailable(f"{side}: all 10 values equal")
 
 
 def test_equal_constants_are_identical() -> None:
@@ -141,13 +145,12 @@ def test_equal_constants_are_identical() -> None:
     assert result.mann_whitney == Unavailable("identical")
 
 
-def test_different_constants_show_no_spread_and_the_exact_permutation_alone() -> None:
+def test_different_constants_show_no_spread_and_no_test() -> None:
     result = compared([0.5] * 8, [0.75] * 8)
     assert result.verdict.word == "undecided"
     assert result.verdict.reason == "constant difference 0.25 in 8 v 8 runs, no spread observed"
     assert result.welch == result.cohens_d == Unavailable("constant difference, no spread observed")
-    assert isinstance(result.mann_whitney, Test)
-    assert result.mann_whitney.p_value == pytest.approx(2 / math.comb(16, 8))
+    assert result.mann_whitney == result.permutation == Unavailable("constant difference, no spread observed")
 
 
 def test_spread_below_resolution_gives_no_ratio() -> None:

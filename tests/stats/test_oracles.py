@@ -211,9 +211,7 @@ def test_hedges_correction_by_number_of_runs(n: int, factor: float) -> None:
     assert hedges_correction(2 * n - 2) == pytest.approx(factor, abs=6e-4)
 
 
-@pytest.mark.parametrize(
-    ("n", "effect"), [(3, 3.07), (5, 2.02), (8, 1.51), (10, 1.32), (16, 1.02), (20, 0.91), (30, 0.74)]
-)
+@pytest.mark.parametrize(("n", "effect"), [(5, 2.02), (8, 1.51), (10, 1.32), (16, 1.02), (20, 0.91), (30, 0.74)])
 def test_detectable_effect_by_number_of_runs(n: int, effect: float) -> None:
     """Of the t-test; that the permutation test sees it too costs up to 4 % with few runs, simulated."""
     assert detectable_effect(n, n) / arrangement_loss(n, n, 0.05) == pytest.approx(effect, abs=6e-3)

@@ -299,7 +299,8 @@ def _compared(
     """Both sides of each comparison, the difference with its interval, and the verdict; then how they are computed."""
     is_alone = len(report.candidates) == 1
     lines = [(f"{heading}, mean ± SD", name(report.experiments[0].label),
-              name(report.candidates[0]) if is_alone else "candidate", "difference", "CI", "p", "verdict")]  # fmt: skip
+              name(report.candidates[0]) if is_alone else "candidate",
+              "difference", "CI", "p (adj.)", "verdict")]  # fmt: skip
     remarks: list[str] = []
     methods: dict[str, None] = {}
     obstacles: list[tuple[str, str]] = []
@@ -310,7 +311,7 @@ def _compared(
             if not isinstance(judgement, Absent):
                 has_interval = isinstance(judgement.interval, Cell)
                 bracket = f"[{judgement.interval.text}]" if has_interval else ""
-                p_text = _number(judgement.p_adjusted) if has_interval else ""
+                p_text = _number(judgement.p) if has_interval else ""
                 figures = (judgement.difference.text, bracket, p_text, judgement.word)
                 methods |= {judgement.method: None} if judgement.method else {}
                 obstacles += [(judgement.obstacle, label)] if judgement.obstacle else []
@@ -319,7 +320,9 @@ def _compared(
     is_any_compared = any(line[3] for line in lines[1:])
     yield from align_rows([line if is_any_compared else line[:3] for line in lines], width, remarks)
     if methods:
-        yield from fill_lines(f"CI and p by {' or '.join(methods)}, p adjusted by Holm", width, "  ")
+        yield from fill_lines(
+            f"CI and p by {' or '.join(methods)}, in parentheses p adjusted by Holm, which decides", width, "  "
+        )
     for obstacle, labels in group_pairs(obstacles).items():
         yield from fill_lines(f"{'; '.join(labels)}: {obstacle}", width, "  ")
 

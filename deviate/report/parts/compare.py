@@ -37,6 +37,9 @@ def places_of_difference(comparison: Comparison) -> int | None:
     return max((place for place in places if place is not None), default=None)
 
 
+CONTAINS_0 = "the interval contains 0"
+
+
 def verdict_word(comparison: Comparison) -> str:
     within = margin_words(comparison)
     return f"{comparison.verdict.word} {within}" if within else comparison.verdict.word
@@ -65,20 +68,21 @@ def judgement_of(comparison: Comparison) -> Judgement:
     return Judgement(
         difference=difference_cell(comparison, places),
         interval=describe.interval_cell(comparison.difference_interval, places),
-        p_adjusted=p_value_cell(comparison.p_adjusted),
+        p=both_p_cell(comparison),
         word=verdict_word(comparison),
         tone=tone_of(comparison),
         remark=clean(comparison.note),
         method=comparison.difference_interval.method if isinstance(comparison.difference_interval, Interval) else "",
-        obstacle=clean(comparison.verdict.reason) if _is_undecided_below_alpha(comparison) else "",
+        obstacle=why_open(comparison),
     )
 
 
-def _is_undecided_below_alpha(comparison: Comparison) -> bool:
-    interval, p_adjusted = comparison.difference_interval, comparison.p_adjusted
-    if comparison.verdict.word != "undecided" or isinstance(interval, Unavailable):
-        return False
-    return not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - interval.confidence
+def why_open(comparison: Comparison) -> str:
+    """Why a row says `undecided` or `withheld`, in the words that stand beside it; empty for other verdicts."""
+    verdict = comparison.verdict
+    if verdict.word not in ("undecided", "withheld"):
+        return ""
+    return CONTAINS_0 if verdict.is_plain else clean(verdict.reason)
 
 
 def difference_cell(comparison: Comparison, places: int | None) -> Entry:
@@ -103,7 +107,7 @@ def verdict_of(
         tone=tone_of(comparison),
         metric=metric_name(comparison),
         change=change.text,
-        interval=_bracket(comparison.difference_interval, places),
+        interval=_bracket(comparison, places),
         effect=_effect(comparison),
         tests=_tests(comparison),
         spread=_describe_spread(comparison),
@@ -143,6 +147,15 @@ def test_cell(test: Test | Unavailable, letter: str) -> Entry:
     return cell(*test_pieces(test, letter), value=test.p_value)
 
 
+def both_p_cell(comparison: Comparison) -> Entry:
+    """The p that belongs to the interval, and behind it the adjusted p, which decides, where that is another one."""
+    test, adjusted = comparison.deciding_test, comparison.p_adjusted
+    if isinstance(test, Unavailable) or isinstance(adjusted, Unavailable) or test.p_value == adjusted:
+        return p_value_cell(adjusted)
+    both = (ShownNumber(test.p_value, style="p"), " (", ShownNumber(adjusted, style="p"), ")")
+    return cell(*both, value=adjusted)
+
+
 def p_value_cell(p_value: Estimate) -> Entry:
     return describe.cell_of(p_value, lambda value: (ShownNumber(value, style="p"),))
 
@@ -161,11 +174,14 @@ def level_and_method(interval: Interval | Unavailable) -> str:
     )
 
 
-def _bracket(interval: Interval | Unavailable, places: int | None) -> str:
+def _bracket(comparison: Comparison, places: int | None) -> str:
+    interval = comparison.difference_interval
     if isinstance(interval, Unavailable):
         return f"[no interval: {interval.reason}]"
     ends = describe.note_interval(between(interval.low, interval.high, places), interval)
-    return f"[{confidence_text(interval.confidence)} CI {ends}]"
+    is_of_both = isinstance(comparison.both_tests[1], Test)
+    method = "" if is_of_both else f", {interval.method} alone"  # fewer runs than the permutation test takes
+    return f"[{confidence_text(interval.confidence)} CI {ends}{method}]"
 
 
 def _effect(comparison: Comparison) -> str:
@@ -247,9 +263,12 @@ def spread_word(comparison: Comparison) -> str:
 def detectable_sentence(comparison: Comparison, runs: str) -> str:
     if isinstance(comparison.detectable, Unavailable):
         return f"What these {runs} can detect is not stated ({comparison.detectable.reason})."
-    size = number(comparison.detectable, places_of_difference(comparison))
-    unit = difference_unit(describe.unit_of(comparison.metric))
-    return f"These {runs} can detect a difference of {with_unit(size, unit)} (80% power)."
+    places, around = places_of_difference(comparison), comparison.detectable_interval
+    size, unit = number(comparison.detectable, places), difference_unit(describe.unit_of(comparison.metric))
+    of_sd = ""
+    if isinstance(around, Interval):
+        of_sd = f", {between(around.low, around.high, places)} for the ends of the interval of the SD"
+    return f"These {runs} can detect a difference of {with_unit(size, unit)} (80% power{of_sd})."
 
 
 def runs_text(comparison: Comparison) -> str:
@@ -266,7 +285,7 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
     if places is not None:
         sides += ", mean ± SD over runs"
     correction = correction or _counting_looks(comparison)
-    why = f" ({comparison.verdict.reason})" if comparison.verdict.word == "withheld" else ""
+    why = f" ({reason})" if (reason := why_open(comparison)) else ""
     parts = (sides, _difference_text(comparison, places, correction), f"verdict: {verdict_word(comparison)}{why}")
     return f"{'; '.join(parts)}. {_methods(comparison, places, setting, correction)}".rstrip()
 
@@ -281,7 +300,10 @@ def _difference_text(comparison: Comparison, places: int | None, correction: str
         level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
         figures.append(describe.note_interval(f"{level} CI {ends}", interval))
     if comparison.verdict.word != "withheld" and not isinstance(p_adjusted, Unavailable):
-        figures.append(f"{'adjusted ' if correction else ''}{p_text(p_adjusted)}")
+        test = comparison.deciding_test
+        is_other = isinstance(test, Test) and test.p_value != p_adjusted
+        figures += [p_text(test.p_value)] if isinstance(test, Test) and is_other else []
+        figures.append(f"{'adjusted ' if correction or is_other else ''}{p_text(p_adjusted)}")
     return ", ".join((*figures, *equivalence_texts(comparison)))
 
 

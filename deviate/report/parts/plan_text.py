@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from deviate.model.design import Design, DesignRow, Question
+from deviate.model.design import Design, Question
 from deviate.model.estimates import Estimate, Unavailable
 from deviate.report.format import (
     clean,
@@ -50,23 +50,15 @@ def plan_table(design: Design) -> tuple[tuple[str, ...], ...]:
     rows = [
         (
             str(row.n),
-            *_answers(row, design, has_effect=has_effect, has_margin=has_margin),
+            _describe_effect(row.detectable, design),
+            *([_chance(row.power)] if has_effect else []),
+            *([_chance(row.equivalence)] if has_margin else []),
             _amount(row.half_width, design),
             f"× {ratio(row.sd_low)} … {ratio(row.sd_high)}",
         )
         for row in design.rows
     ]
     return (head, *rows)
-
-
-def _answers(row: DesignRow, design: Design, *, has_effect: bool, has_margin: bool) -> list[str]:
-    """What so many runs can decide; nothing below those that a verdict takes."""
-    answers = [
-        _describe_effect(row.detectable, design),
-        *([_chance(row.power)] if has_effect else []),
-        *([_chance(row.equivalence)] if has_margin else []),
-    ]
-    return answers if row.n >= design.usual[0][0] else ["no verdict"] * len(answers)
 
 
 def plan_notes(design: Design) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model.comparisons import Comparison, Description
 from deviate.model.design import Planning, PlanningRow
-from deviate.model.estimates import PAIRED_RUNS, VERDICT_RUNS, Interval, Unavailable
+from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.report.document import Absent, Block, DocumentTable, Entry, Items, ReportFigure, Section, TableRow, cell
 from deviate.report.format import (
@@ -176,12 +176,10 @@ def _row(row: PlanningRow, plan: Planning, places: int | None) -> TableRow:
 
 
 def _note(n: int, plan: Planning) -> str:
-    least = PAIRED_RUNS if plan.is_paired else VERDICT_RUNS
     sentences = [
         "recorded" if set(plan.n_now) == {n} else "",
         "see a difference of the margin" if plan.runs_for_margin == n else "",
         "show equivalence within the margin" if plan.runs_for_equivalence == n else "",
-        f"no verdict below {least}" if n < least else "",
     ]
     return ", ".join(filter(None, sentences))
 

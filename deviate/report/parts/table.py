@@ -9,7 +9,7 @@ from deviate.model.findings import Findings
 from deviate.report.document import NOTHING, Absent, Cell, DocumentTable, Entry, Layout, TableRow, cell
 from deviate.report.format import MINUS, clean, confidence_text, shorten_middle, unit_head
 from deviate.report.numbers import ShownNumber, ends, share
-from deviate.report.parts.compare import margin_words, metric_name, p_value_cell, places_of_difference
+from deviate.report.parts.compare import both_p_cell, margin_words, metric_name, places_of_difference, why_open
 from deviate.report.parts.describe import cell_of, mean_cell, missing_text, n_pieces, places_of, range_cell, unit_of
 from deviate.report.parts.metrics import aggregate_words, comparison_of, matched_rows
 from deviate.report.parts.noise import is_study
@@ -141,12 +141,12 @@ def _build_described(
     return ("variant" if has_variants else "metric", *heads[0]), second, rows
 
 
-_FIGURES = (("difference {}", "difference and interval"), ("adj. p", "p"), ("verdict", "verdict and margin"))
+_FIGURES = (("difference {}", "difference and interval"), ("p (adj.)", "p"), ("verdict", "verdict and margin"))
 _COMPARED: dict[Layout, tuple[tuple[str, str], ...]] = {
     "wide": _FIGURES,
     "long": _FIGURES,
     "split": (("difference", "difference"), ("{}", "interval"), *_FIGURES[1:]),
-    "stacked": (("difference", "difference"), ("adj. p", "p"), ("verdict", "verdict")),
+    "stacked": (("difference", "difference"), ("p (adj.)", "p"), ("verdict", "verdict")),
 }
 """Columns of a comparison: heads, with the level of the interval in them, and names of cells."""
 _DESCRIBED = (
@@ -342,9 +342,9 @@ def compare_cells(comparison: Comparison | None, notes: Footnotes) -> dict[str, 
     else:
         word, within = comparison.verdict.word, margin_words(comparison)
         difference, interval = _difference(comparison, notes)
-        p_adjusted = _mark(p_value_cell(comparison.p_adjusted), notes)
-        verdict = Cell((word,), marks=notes.numbers(comparison.verdict.reason if word == "withheld" else ""))
-        cells = {"difference": difference, "interval": interval, "p": p_adjusted}
+        p_value = _mark(both_p_cell(comparison), notes)
+        verdict = Cell((word,), marks=notes.numbers(why_open(comparison)))
+        cells = {"difference": difference, "interval": interval, "p": p_value}
         cells |= {"verdict": verdict, "within": cell(within) if within else EMPTY}
     return cells | {
         "difference and interval": join_cells(cells["difference"], cells["interval"]),

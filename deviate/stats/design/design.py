@@ -5,6 +5,7 @@ The unit of every effect here is the standard deviation over runs.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy import integrate, optimize, special, stats
@@ -16,6 +17,8 @@ from deviate.model.records import Spending
 from deviate.stats.design.group_sequential import crossing, spending_bounds
 from deviate.stats.design.power import arrangement_loss, fewest
 
+NO_VERDICT = Unavailable("no verdict")
+"""What fewer runs than a verdict takes can detect."""
 SHOWN_RUNS = (3, 5, 8, 10, 16, 20, 30)
 USUAL_RUNS = (10, 20)
 SPREAD_RATIOS = (1.25, 1.5, 2.0, 3.0)
@@ -218,12 +221,20 @@ def _looks(effect: float | None, runs: int | Unavailable, question: Question) ->
 def _row(n: int, question: Question) -> DesignRow:
     tail = (1 + question.confidence) / 2
     low, high = (math.sqrt((n - 1) / float(stats.chi2.ppf(share, n - 1))) for share in (tail, 1 - tail))
-    return DesignRow(
+    row = DesignRow(
         n=n,
-        detectable=detectable(n, question),
+        detectable=NO_VERDICT,
         half_width=float(stats.t.ppf(tail, n - 1)) / math.sqrt(n),
         sd_low=low,
         sd_high=high,
+        power=NO_VERDICT,
+        equivalence=NO_VERDICT,
+    )
+    if n < _least(question):
+        return row
+    return replace(
+        row,
+        detectable=detectable(n, question),
         power=NOT_ASKED if question.effect is None else power_of(question.effect, n, question),
         equivalence=NOT_ASKED if question.margin is None else equivalence_power(question.margin, n, question),
     )

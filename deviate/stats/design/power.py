@@ -33,7 +33,7 @@ smallest possible p of the permutation test: 1.6 for 6 pairs at .05, 6.3 for 5 v
 MOST_RUNS = 1_000_000
 
 
-@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", refuse=without_spread)
+@statistic(n_samples=2, minimum=VERDICT_RUNS, shift="ignores", scale="follows", refuse=without_spread)
 def detectable_difference(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Estimate:
@@ -46,7 +46,7 @@ def detectable_difference(
     return _finite(sd * detectable_effect(len(baseline), len(candidate), confidence=confidence, power=power))
 
 
-@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows")
+@statistic(n_samples=2, minimum=VERDICT_RUNS, shift="ignores", scale="follows")
 def detectable_interval(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Interval | Unavailable:
@@ -58,7 +58,7 @@ def detectable_interval(
     return _range_of(size, len(baseline) + len(candidate) - 2, confidence)
 
 
-@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", is_paired=True)
+@statistic(n_samples=2, minimum=PAIRED_ALONE_RUNS, shift="ignores", scale="follows", is_paired=True)
 def detectable_paired(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Estimate:
@@ -66,7 +66,7 @@ def detectable_paired(
 
     Source: noncentral t, as `statsmodels.stats.power.TTestPower`.
     """
-    differences = differences_of(baseline, candidate)
+    differences = differences_of(baseline, candidate, PAIRED_ALONE_RUNS)
     if isinstance(differences, Unavailable):
         return differences
     return _finite(
@@ -74,7 +74,7 @@ def detectable_paired(
     )
 
 
-@statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", is_paired=True)
+@statistic(n_samples=2, minimum=PAIRED_ALONE_RUNS, shift="ignores", scale="follows", is_paired=True)
 def detectable_paired_interval(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Interval | Unavailable:
@@ -158,7 +158,7 @@ def pairs_needed(
     difference: float, baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> int | Unavailable:
     """Pairs that would see a true difference of this size with this power, given the spread of the differences."""
-    differences = differences_of(baseline, candidate)
+    differences = differences_of(baseline, candidate, PAIRED_ALONE_RUNS)
     if isinstance(differences, Unavailable):
         return differences
     effect = difference / moments(differences).sd

@@ -86,6 +86,17 @@ def spread_refusal(*samples: Values) -> Unavailable | None:
     return Unavailable.because(Reason.CONSTANT_DIFFERENCE)
 
 
+def one_observation(baseline: Values, candidate: Values) -> Unavailable | None:
+    """Why nothing can be tested where all values of a side are one number, which is one observation; None elsewhere."""
+    if min(len(baseline), len(candidate)) < 2:
+        return None
+    for side, values in (("baseline", baseline), ("candidate", candidate)):
+        if is_constant(values):
+            reason = f"all {len(values)} values of the {side} are equal: one observation"
+            return spread_refusal(baseline, candidate) or Unavailable(reason)
+    return None
+
+
 def without_spread(minimum: int, *samples: Values) -> Unavailable | None:
     """Why these samples are too small, not finite or without spread in any of them; None when they can answer."""
     return refusal(minimum, *samples) or spread_refusal(*samples)

@@ -15,6 +15,7 @@ from deviate.model.findings import ExperimentFindings
 from deviate.model.plan import SelectedMetric
 from deviate.model.texts import count
 from deviate.series.score import LARGEST
+from deviate.stats.changes import change_results
 from deviate.stats.estimates.sample import (
     SampleSummary,
     Values,
@@ -24,7 +25,7 @@ from deviate.stats.estimates.sample import (
     resolution,
     spread_refusal,
 )
-from deviate.stats.interim_analysis import change_results, pending
+from deviate.stats.interim_analysis import pending
 from deviate.stats.multiple.pairs import holm, match_metrics
 from deviate.stats.registry import statistic
 from deviate.stats.tests.both import ask_both, both_interval

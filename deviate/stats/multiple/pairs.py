@@ -15,11 +15,12 @@ from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.interim_analysis import standing
 from deviate.stats.remarks import contention
+from deviate.stats.sides import shared_runs, why_apart
 from deviate.stats.tests.curves import compare_curves
 from deviate.stats.tests.failures import compare_completion, worst_rank
 from deviate.stats.tests.paired import differing_rules
 from deviate.stats.tests.survival import compare_attainment
-from deviate.stats.verdict import SIDES
+from deviate.stats.verdict import SIDES, without_unfair
 
 
 def compare_all(
@@ -51,6 +52,15 @@ def compare_all(
         standing(experiments[0], candidate, confidence=confidence, is_paired=has_pairs)
         for candidate, has_pairs in zip(experiments[1:], are_paired, strict=True)
     ]
+    base_name, *other_names = (label(experiment, experiments) for experiment in experiments)
+    statuses = [
+        [
+            at.refusing(*why_apart((base_name, name), both, n_shared))
+            for n_shared in [shared_runs(baseline, candidate)]
+            for both in of_metrics
+        ]
+        for candidate, name, of_metrics, at in zip(described[1:], other_names, matched, standings, strict=True)
+    ]
     compared = [
         [
             at.apply(
@@ -70,12 +80,11 @@ def compare_all(
                     confidence=at.confidence,
                 )
             )
-            for before, after in both
+            for (before, after), at in zip(both, of_metrics, strict=True)
         ]
-        for both, candidate, at, has_pairs in zip(matched, experiments[1:], standings, are_paired, strict=True)
+        for both, candidate, of_metrics, has_pairs in zip(matched, experiments[1:], statuses, are_paired, strict=True)
     ]
     has_looks = any(at.plan is not None for at in standings)
-    base_name, *other_names = (label(experiment, experiments) for experiment in experiments)
     corrected, family = adjust(
         compared,
         confidence=confidence,
@@ -84,11 +93,18 @@ def compare_all(
         names=[(base_name, name) for name in other_names],
     )
     pairs = []
-    for candidate, name, adjusted_pair, at in zip(described[1:], other_names, corrected, standings, strict=True):
+    for candidate, name, adjusted_pair, at, of_metrics in zip(
+        described[1:], other_names, corrected, standings, statuses, strict=True
+    ):
         contended = contention([*baseline.experiment.runs, *candidate.experiment.runs])
         looked = headline.note if (headline := find_headline(adjusted_pair)) is not None else ""
         comparisons = tuple(
-            _add_contention(_without_remark(at.judge(comparison), looked), contended) for comparison in adjusted_pair
+            without_unfair(
+                _add_contention(_without_remark(status.judge(comparison), looked), contended),
+                status.confidence,
+                (base_name, name),
+            )
+            for comparison, status in zip(adjusted_pair, of_metrics, strict=True)
         )
         ours = {comparison.metric.name for comparison in comparisons}
         theirs = {comparison.candidate_metric.name for comparison in comparisons}

@@ -15,9 +15,9 @@ from deviate.model.estimates import N_RESAMPLES, Estimate, Interval, Test, Unava
 from deviate.model.findings import ExperimentFindings
 from deviate.model.texts import count
 from deviate.series.score import LARGEST
+from deviate.stats.changes import change_results
 from deviate.stats.estimates import stratified
 from deviate.stats.estimates.sample import Values, moments, never_zero
-from deviate.stats.interim_analysis import change_results
 from deviate.stats.multiple.many import withheld
 from deviate.stats.multiple.pairs import match_metrics
 from deviate.stats.registry import statistic

@@ -28,7 +28,8 @@ def test_no_plan_asks_for_fewer_runs_than_a_verdict_needs() -> None:
 
 def test_rows_are_those_of_the_contract() -> None:
     rows = {row.n: row for row in find_design(Question()).rows}
-    for n, detectable in {3: 3.07, 5: 2.02, 8: 1.51, 10: 1.32, 16: 1.02, 20: 0.91, 30: 0.74}.items():
+    assert rows[3].detectable == rows[3].power == Unavailable("no verdict")
+    for n, detectable in {5: 2.02, 8: 1.51, 10: 1.32, 16: 1.02, 20: 0.91, 30: 0.74}.items():
         assert rows[n].detectable / arrangement_loss(n, n, 0.05) == pytest.approx(detectable, abs=0.005)
     for n, half_width in {3: 2.48, 5: 1.24, 8: 0.84, 10: 0.72, 16: 0.53, 20: 0.47, 30: 0.37}.items():
         assert rows[n].half_width == pytest.approx(half_width, abs=0.005)
@@ -160,8 +161,8 @@ def test_an_effect_next_to_nothing_has_a_named_answer() -> None:
 
 
 def test_a_huge_effect_is_seen_for_certain_but_for_the_chance_of_the_sd() -> None:
-    design = find_design(Question(effect=1e10), numbers=(2, 3, 30))
-    assert [row.power for row in design.rows] == [1.0] * 4
+    design = find_design(Question(effect=1e10), numbers=(5, 30))
+    assert {row.power for row in design.rows} == {1.0}
     question = Question(confidence=0.9999)
     powers = [power_of(10.0**exponent, 2, question) for exponent in range(11)]
     assert powers == sorted(powers)

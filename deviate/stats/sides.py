@@ -1,0 +1,121 @@
+"""Whether two sides can be compared in a metric: by scale, by how scores are read off, and by whose runs they are."""
+
+from collections.abc import Collection, Sequence
+from statistics import fmean
+
+from deviate.model.aggregates import AT_BEST
+from deviate.model.comparisons import Description
+from deviate.model.findings import ExperimentFindings
+from deviate.model.metric_vocabulary import BOUNDED, PLAIN_SCORES, word_set
+from deviate.model.plan import SelectedMetric
+from deviate.model.texts import count
+from deviate.series.words import words_of
+
+SCALES, READ_OFF, SHARED = "the scales differ", "scores are read off differently", "the sides share runs"
+NEAR_100 = (50.0, 200.0)
+"""Ratio of the means of a percentage and a fraction that are the same measure of similar models."""
+FEWEST_VALUES = 3
+"""Values of results that a run needs to be recognised: fewer may be equal by chance."""
+FEWEST_SHARED = 2
+"""Runs that both sides share from which they are no independent evidence; one may be equal by chance."""
+CHOSEN = word_set("model checkpoint weights epoch params parameters estimator configuration config run threshold")
+"""What may be the best of several by other data: `test accuracy of the best model`."""
+BEST = "the best value"
+READINGS = {
+    "last": "the last value",
+    "max": BEST,
+    "min": BEST,
+    "best": BEST,
+    "mean": "the mean",
+    "median": "the median",
+}
+
+
+def why_apart(names: tuple[str, str], sides: tuple[Description, Description], n_shared: int) -> tuple[str, str]:
+    """Why no verdict is possible on two sides in one metric: in a few words, and in a sentence with what to do.
+
+    Both are empty where a verdict is possible.
+
+    Args:
+        names, sides: of the experiments, the baseline first. n_shared: the runs that both have, from `shared_runs`.
+    """
+    before, after = (side.metric for side in sides)
+    if factor := scale_between(sides[0].values, sides[1].values, before):
+        fraction, percentage = names if factor > 1 else names[::-1]
+        return SCALES, (
+            f"{before.name} looks like a fraction in {fraction} and like a percentage in {percentage}: "
+            "let both scripts report the same"
+        )
+    if reading(before) != reading(after):
+        return READ_OFF, (
+            f"{before.name} is {reading(before)} in {names[0]}, but {after.name} is {reading(after)} in {names[1]}: "
+            "compare what is read off alike, or set --aggregate"
+        )
+    if n_shared >= FEWEST_SHARED and sides[0].scores != sides[1].scores:
+        return SHARED, f"{count(n_shared, 'run')} of {names[1]} are bitwise the same as runs of {names[0]}"
+    return "", ""
+
+
+def scale_between(before: Sequence[float], after: Sequence[float], metric: SelectedMetric) -> float:
+    """100 where `after` looks like a percentage and `before` like a fraction, 0.01 the other way round; else 0.
+
+    A measure that ends at 1, or at 100 %, is recognised by its name. A bare score or error is one where the means are
+    about a factor of 100 apart as well. Losses, returns and distances have no scale of their own.
+    """
+    if not before or not after or min(*before, *after) < 0:
+        return 0.0
+    words = words_of(f"{metric.name} {metric.metric.words}")
+    is_bounded, is_plain = bool(words & BOUNDED), bool(words & PLAIN_SCORES)
+    for one, other, factor in ((before, after, 100.0), (after, before, 0.01)):
+        if max(one) <= 1 < max(other) <= 100 and fmean(one) > 0:
+            is_near = NEAR_100[0] <= fmean(other) / fmean(one) <= NEAR_100[1]
+            if (is_bounded and (min(other) > 1 or is_near)) or (is_plain and is_near):
+                return factor
+    return 0.0
+
+
+def reading(metric: SelectedMetric) -> str:
+    """How a score is read off a run's values, in words; a value that the script calls the best is the best."""
+    if metric.aggregate.startswith(AT_BEST):
+        return f"the value at the best {metric.aggregate.removeprefix(AT_BEST)}"
+    words = words_of(f"{metric.name} {metric.metric.words}")
+    if metric.aggregate == "last" and "best" in words and not words & CHOSEN:
+        return BEST
+    return READINGS.get(metric.aggregate, metric.aggregate)
+
+
+def shared_runs(baseline: ExperimentFindings, candidate: ExperimentFindings) -> int:
+    """The number of runs of the candidate that reported bitwise the results of a run of the baseline.
+
+    Runs are compared by all results that both sides report under one name. What two runs of the baseline share, as a
+    constant, shows nothing.
+    """
+    names = [name for name in _results(baseline) if name in _results(candidate)]
+    before, after = _scores(baseline, names), _scores(candidate, names)
+    # Long series are read only where scores are equal.
+    alike = set(before.values()) & set(after.values())
+    recorded = _values(baseline, names, [replicate for replicate in before if before[replicate] in alike])
+    single = {values for values in recorded if recorded.count(values) == 1 and sum(map(len, values)) >= FEWEST_VALUES}
+    others = _values(candidate, names, [replicate for replicate in after if after[replicate] in alike])
+    return sum(values in single for values in others)
+
+
+def _results(findings: ExperimentFindings) -> dict[str, Description]:
+    return {one.metric.name: one for one in findings.descriptions if one.metric.role == "quality"}
+
+
+def _scores(findings: ExperimentFindings, names: Sequence[str]) -> dict[int, tuple[float, ...]]:
+    """The scores of each run in these results, by replicate."""
+    scores: dict[int, tuple[float, ...]] = {}
+    for name in names:
+        for score in _results(findings)[name].scores:
+            scores[score.replicate] = (*scores.get(score.replicate, ()), score.value)
+    return scores
+
+
+def _values(
+    findings: ExperimentFindings, names: Sequence[str], replicates: Collection[int]
+) -> list[tuple[tuple[float, ...], ...]]:
+    """All values of these results in completed runs."""
+    runs = [run for run in findings.experiment.runs if run.status == "completed" and run.replicate in replicates]
+    return [tuple(tuple(run.series[name].values) if name in run.series else () for name in names) for run in runs]
