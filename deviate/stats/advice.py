@@ -17,11 +17,11 @@ from deviate.series.headline import is_on_test_data, is_result
 from deviate.series.words import words_of
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
 from deviate.stats.estimates.proof import evaluation_warnings, select_completed
+from deviate.stats.hypothesis.paired import differing_rules, pairing_cost
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm
 from deviate.stats.remarks import non_finite_warnings
 from deviate.stats.statements import unrouted_words
-from deviate.stats.tests.paired import differing_rules, pairing_cost
 
 CHOSEN = word_set("model checkpoint weights epoch params parameters estimator configuration config run threshold")
 """What may be the best of several by other data: `test accuracy of the best model`."""

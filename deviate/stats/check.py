@@ -24,10 +24,10 @@ from deviate.stats.compare import deciding_scores
 from deviate.stats.design.power import detectable_paired_effect, fewest, runs_for_effect
 from deviate.stats.estimates.proof import repeatability
 from deviate.stats.estimates.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
+from deviate.stats.hypothesis.both import NEAR, ask_fit, including, interval_of_both
+from deviate.stats.hypothesis.two_tests import Side
 from deviate.stats.multiple.pairs import holm
 from deviate.stats.statements import equal_words, where
-from deviate.stats.tests.both import NEAR, ask_fit, including, interval_of_both
-from deviate.stats.tests.two_tests import Side
 from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
 
 TOO_FEW = "needs {needed}, has {n}: with fewer a check is always undecided"

@@ -14,8 +14,7 @@ from deviate.stats.design import power
 from deviate.stats.estimates import bootstrap, effect
 from deviate.stats.estimates.sample import Values, differences_of
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
-from deviate.stats.registry import Statistic, labelled_statistics
-from deviate.stats.tests.both import (
+from deviate.stats.hypothesis.both import (
     ask_fit,
     both_interval,
     equivalence,
@@ -25,8 +24,9 @@ from deviate.stats.tests.both import (
     permutation_test,
     upper_p,
 )
-from deviate.stats.tests.paired import compare_pairs, match, pairing_cost
-from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
+from deviate.stats.hypothesis.paired import compare_pairs, match, pairing_cost
+from deviate.stats.hypothesis.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
+from deviate.stats.registry import Statistic, labelled_statistics
 from deviate.stats.verdict import SIDES, decide
 
 _UNJUDGED = Verdict("undecided", "")

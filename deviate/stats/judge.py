@@ -24,15 +24,15 @@ from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.proof import evaluation_agreement
+from deviate.stats.hypothesis.failures import completion
+from deviate.stats.hypothesis.paired import match_partners
+from deviate.stats.hypothesis.survival import attainment
 from deviate.stats.lookup import require_metric
 from deviate.stats.multiple.many import compare_many
 from deviate.stats.multiple.pairs import compare_all, find_headline, label, match_metrics
 from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.planning import planning
-from deviate.stats.tests.failures import completion
-from deviate.stats.tests.paired import match_partners
-from deviate.stats.tests.survival import attainment
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
 NO_TARGETS: Mapping[str, float] = MappingProxyType({})

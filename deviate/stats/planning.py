@@ -17,7 +17,7 @@ from deviate.stats.design.design import runs_for_margin
 from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, detectable_paired_effect, fewest
 from deviate.stats.estimates.sample import differences_of, moments, pooled_sd, without_spread
 from deviate.stats.estimates.summary import sd_ends
-from deviate.stats.tests.paired import match
+from deviate.stats.hypothesis.paired import match
 
 PLANNED_RUNS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50)
 

@@ -14,10 +14,10 @@ from deviate.model.estimates import (
 from deviate.model.texts import count
 from deviate.stats.design.power import pairs_needed, runs_needed
 from deviate.stats.estimates.sample import differences_of, spread_refusal
-from deviate.stats.tests.both import NEAR, p_of
-from deviate.stats.tests.failures import failure_bound, n_failed
-from deviate.stats.tests.paired import match
-from deviate.stats.tests.two_tests import smallest_p
+from deviate.stats.hypothesis.both import NEAR, p_of
+from deviate.stats.hypothesis.failures import failure_bound, n_failed
+from deviate.stats.hypothesis.paired import match
+from deviate.stats.hypothesis.two_tests import smallest_p
 
 SIDES = ("the baseline", "the candidate")
 UNEQUAL = 2.0

@@ -12,9 +12,9 @@ from deviate.model.findings import Findings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
 from deviate.stats.check import Weighed, check_completion, check_control, check_metrics, weigh
+from deviate.stats.hypothesis.both import both_interval, equivalence, paired_equivalence
+from deviate.stats.hypothesis.two_tests import ask
 from deviate.stats.judge import judge
-from deviate.stats.tests.both import both_interval, equivalence, paired_equivalence
-from deviate.stats.tests.two_tests import ask
 
 
 def weighed(value: Weighed | Unavailable) -> Weighed:

@@ -14,9 +14,9 @@ from deviate.stats.advice import pairing_warnings
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
+from deviate.stats.hypothesis.both import equivalence
 from deviate.stats.multiple.pairs import compare_all
 from deviate.stats.registry import STATISTICS
-from deviate.stats.tests.both import equivalence
 
 LOOKS = (5, 10, 20)
 OF_OTHERS = {"worst_rank", "curve", "attainment"}

@@ -16,8 +16,8 @@ from deviate.stats.compare import compare
 from deviate.stats.describe import describe
 from deviate.stats.estimates.one_sample import coefficient_of_variation
 from deviate.stats.estimates.spread import brown_forsythe
+from deviate.stats.hypothesis.two_sample import welch
 from deviate.stats.judge import judge
-from deviate.stats.tests.two_sample import welch
 
 
 def numbers(value: object) -> list[float]:

@@ -12,8 +12,8 @@ from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.findings import Findings, PairFindings
 from deviate.model.records import Experiment, Run
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
+from deviate.stats.hypothesis.both import BothTests, ask_both
 from deviate.stats.judge import judge
-from deviate.stats.tests.both import BothTests, ask_both
 
 LOOKS = (5, 10, 20)
 

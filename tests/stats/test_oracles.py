@@ -22,9 +22,9 @@ from deviate.stats.estimates.effect import (
 )
 from deviate.stats.estimates.one_sample import coefficient_of_variation, mean_interval, sd_interval
 from deviate.stats.estimates.summary import hedges_correction
+from deviate.stats.hypothesis import two_sample
+from deviate.stats.hypothesis.two_sample import mann_whitney, welch_interval
 from deviate.stats.multiple.pairs import holm
-from deviate.stats.tests import two_sample
-from deviate.stats.tests.two_sample import mann_whitney, welch_interval
 
 RESNET = sample(93.6, 1.7, 8)
 WIDE = sample(96.2, 0.4, 8)

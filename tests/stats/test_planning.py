@@ -19,8 +19,8 @@ from deviate.stats.design.power import (
     detectable_effect,
     detectable_paired_effect,
 )
+from deviate.stats.hypothesis.two_tests import ask
 from deviate.stats.judge import judge
-from deviate.stats.tests.two_tests import ask
 
 RNG = np.random.default_rng(7)
 METRIC = selected(is_primary=True, unit="%", margin=0.3)

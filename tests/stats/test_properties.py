@@ -19,7 +19,7 @@ from deviate.stats.describe import describe
 from deviate.stats.design.power import arrangement_loss, detectable_effect
 from deviate.stats.estimates.effect import cohens_d, hedges_g_interval
 from deviate.stats.estimates.summary import hedges_correction
-from deviate.stats.tests.two_sample import mann_whitney
+from deviate.stats.hypothesis.two_sample import mann_whitney
 
 Scores = Sequence[float]
 # Dyadic numbers of moderate size: shifts and scales by powers of two lose no bits.

@@ -9,7 +9,7 @@ from deviate.model.estimates import Interval, Test
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.largest import mean_largest_range
 from deviate.stats.estimates.sample import SampleSummary
-from deviate.stats.tests.failures import rate_interval
+from deviate.stats.hypothesis.failures import rate_interval
 
 CIFAR = [
     [(62.28, 0.83), (61.44, 0.41), (61.61, 0.31)],

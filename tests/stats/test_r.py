@@ -41,6 +41,12 @@ from deviate.stats.estimates.one_sample import (
 )
 from deviate.stats.estimates.spread import brown_forsythe, f_test, levene
 from deviate.stats.estimates.stratified import interquartile_mean
+from deviate.stats.hypothesis.both import ask_both, equivalence
+from deviate.stats.hypothesis.failures import rate_interval
+from deviate.stats.hypothesis.paired import correlation, paired_interval, paired_t, wilcoxon
+from deviate.stats.hypothesis.permutation import exchange_p, how
+from deviate.stats.hypothesis.survival import kaplan_meier, log_rank, survival_median, survival_median_interval
+from deviate.stats.hypothesis.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 from deviate.stats.multiple.many import (
     anova,
     benjamini_hochberg,
@@ -51,12 +57,6 @@ from deviate.stats.multiple.many import (
 )
 from deviate.stats.multiple.pairs import holm
 from deviate.stats.multiple.tasks import critical_difference, friedman, mean_ranks, nemenyi
-from deviate.stats.tests.both import ask_both, equivalence
-from deviate.stats.tests.failures import rate_interval
-from deviate.stats.tests.paired import correlation, paired_interval, paired_t, wilcoxon
-from deviate.stats.tests.permutation import exchange_p, how
-from deviate.stats.tests.survival import kaplan_meier, log_rank, survival_median, survival_median_interval
-from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 
 DATA = Path(__file__).parent / "data"
 Outcomes = Mapping[str, object]

@@ -24,11 +24,11 @@ from deviate.stats.estimates.sample import (
     resolution,
     spread_refusal,
 )
+from deviate.stats.hypothesis.both import ask_both, both_interval
+from deviate.stats.hypothesis.two_sample import welch, welch_interval
 from deviate.stats.interim_analysis import change_results, pending
 from deviate.stats.multiple.pairs import holm, match_metrics
 from deviate.stats.registry import statistic
-from deviate.stats.tests.both import ask_both, both_interval
-from deviate.stats.tests.two_sample import welch, welch_interval
 
 
 def compare_many(

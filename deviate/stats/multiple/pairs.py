@@ -13,12 +13,12 @@ from deviate.model.records import Experiment
 from deviate.model.texts import count
 from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_p
 from deviate.stats.estimates.bootstrap import Resamples
+from deviate.stats.hypothesis.curves import compare_curves
+from deviate.stats.hypothesis.failures import compare_completion, worst_rank
+from deviate.stats.hypothesis.paired import differing_rules
+from deviate.stats.hypothesis.survival import compare_attainment
 from deviate.stats.interim_analysis import standing
 from deviate.stats.remarks import contention
-from deviate.stats.tests.curves import compare_curves
-from deviate.stats.tests.failures import compare_completion, worst_rank
-from deviate.stats.tests.paired import differing_rules
-from deviate.stats.tests.survival import compare_attainment
 from deviate.stats.verdict import SIDES
 
 

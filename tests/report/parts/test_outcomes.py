@@ -19,10 +19,10 @@ from deviate.report.figures.write import page_figure
 from deviate.report.forms.html import template
 from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.plots import DifferencePlot, Plot, SurvivalPlot
+from deviate.stats.hypothesis.curves import compare_curves
+from deviate.stats.hypothesis.failures import compare_completion, completion, worst_rank
+from deviate.stats.hypothesis.survival import attainment, compare_attainment
 from deviate.stats.judge import judge
-from deviate.stats.tests.curves import compare_curves
-from deviate.stats.tests.failures import compare_completion, completion, worst_rank
-from deviate.stats.tests.survival import attainment, compare_attainment
 
 LABELS = ["base", "new"]
 

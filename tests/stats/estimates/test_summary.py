@@ -22,8 +22,8 @@ from deviate.stats.estimates.effect import (
 from deviate.stats.estimates.one_sample import mean_interval, sd_interval
 from deviate.stats.estimates.sample import SampleSummary
 from deviate.stats.estimates.spread import f_test
-from deviate.stats.tests import two_sample
-from deviate.stats.tests.two_sample import welch_interval
+from deviate.stats.hypothesis import two_sample
+from deviate.stats.hypothesis.two_sample import welch_interval
 
 RESNET = SampleSummary(8, 93.6, 1.7)
 WIDE = SampleSummary(8, 96.2, 0.4)

@@ -22,6 +22,8 @@ from statsmodels.stats import multitest, oneway
 
 from deviate.model.comparisons import ManyTable
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.stats.hypothesis import two_sample
+from deviate.stats.hypothesis.both import BothTests, ask_both, both_interval
 from deviate.stats.judge import judge
 from deviate.stats.multiple.many import (
     anova,
@@ -34,8 +36,6 @@ from deviate.stats.multiple.many import (
     welch_anova,
 )
 from deviate.stats.multiple.pairs import holm
-from deviate.stats.tests import two_sample
-from deviate.stats.tests.both import BothTests, ask_both, both_interval
 
 NAMES = ("base", "a", "b", "c")
 SCORES = (

@@ -10,8 +10,8 @@ from scipy import stats
 from deviate.model.estimates import Interval, Reason, Test, Unavailable
 from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import Values, moments, never_zero, refusal, without_spread
+from deviate.stats.hypothesis.permutation import NORMAL, exchange_p, how
 from deviate.stats.registry import statistic
-from deviate.stats.tests.permutation import NORMAL, exchange_p, how
 
 MOST_EXACT = 150 * 150
 """Pairs of runs up to which scipy finds the exact distribution of U in milliseconds; of 1000 by 1000 it is NaN, after a

@@ -12,7 +12,7 @@ from deviate.model.comparisons import Completion, Description
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.records import Status
 from deviate.stats.describe import describe, describe_runs
-from deviate.stats.tests.failures import compare_completion, completion, rate_interval, rate_test, worst_rank
+from deviate.stats.hypothesis.failures import compare_completion, completion, rate_interval, rate_test, worst_rank
 
 ACC = metric("acc")
 

@@ -22,11 +22,11 @@ from deviate.stats.design.power import (
     detectable_paired_interval,
     pairs_needed,
 )
+from deviate.stats.hypothesis import paired
+from deviate.stats.hypothesis.both import paired_both_interval, sign_flip_test
+from deviate.stats.hypothesis.paired import compare_pairs, paired_interval, paired_t, pairing_cost, wilcoxon
+from deviate.stats.hypothesis.two_sample import welch
 from deviate.stats.judge import judge
-from deviate.stats.tests import paired
-from deviate.stats.tests.both import paired_both_interval, sign_flip_test
-from deviate.stats.tests.paired import compare_pairs, paired_interval, paired_t, pairing_cost, wilcoxon
-from deviate.stats.tests.two_sample import welch
 
 
 def fresh() -> np.random.Generator:

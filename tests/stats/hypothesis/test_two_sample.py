@@ -7,9 +7,9 @@ import pytest
 from scipy import stats as scipy_stats
 
 from deviate.model.estimates import Test, Unavailable
-from deviate.stats.tests import permutation
-from deviate.stats.tests.both import permutation_test
-from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney
+from deviate.stats.hypothesis import permutation
+from deviate.stats.hypothesis.both import permutation_test
+from deviate.stats.hypothesis.two_sample import kolmogorov_smirnov, mann_whitney
 
 
 def found(value: Test | Unavailable) -> Test:

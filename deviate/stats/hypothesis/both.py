@@ -9,8 +9,8 @@ from deviate.model.analysis import Direction
 from deviate.model.comparisons import Equivalence
 from deviate.model.estimates import N_RESAMPLES, PAIRED_ALONE_RUNS, VERDICT_RUNS, Interval, Test, Unavailable
 from deviate.stats.estimates.sample import Values, differences_of, never_zero, refusal, spread_refusal, without_spread
+from deviate.stats.hypothesis.two_tests import MANY_RESAMPLES, N_ERRORS, Side, ask, is_exact, limits, smallest_p
 from deviate.stats.registry import statistic
-from deviate.stats.tests.two_tests import MANY_RESAMPLES, N_ERRORS, Side, ask, is_exact, limits, smallest_p
 
 NEAR = f"p is too close to alpha for {MANY_RESAMPLES:,} arrangements"
 

@@ -8,8 +8,8 @@ from samples import close
 from scipy import stats
 
 from deviate.model.estimates import Interval, Test, Unavailable
-from deviate.stats.tests.permutation import arrangements
-from deviate.stats.tests.survival import kaplan_meier, log_rank, survival_median, survival_median_interval
+from deviate.stats.hypothesis.permutation import arrangements
+from deviate.stats.hypothesis.survival import kaplan_meier, log_rank, survival_median, survival_median_interval
 
 Sample = tuple[list[float], list[bool]]
 

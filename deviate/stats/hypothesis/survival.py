@@ -18,8 +18,8 @@ from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
 from deviate.model.texts import count
 from deviate.stats.describe import NOT_COUNTED
-from deviate.stats.tests.curves import main_loop
-from deviate.stats.tests.permutation import arrangements, how, parts
+from deviate.stats.hypothesis.curves import main_loop
+from deviate.stats.hypothesis.permutation import arrangements, how, parts
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from deviate.model.estimates import N_RESAMPLES
-from deviate.stats.tests.permutation import Matrix, combinations, deal_runs, parts
+from deviate.stats.hypothesis.permutation import Matrix, combinations, deal_runs, parts
 
 MOST_ARRANGEMENTS = 200_000
 """Maximum number of arrangements that are all tried; 10 runs of each have 184,756."""

@@ -21,9 +21,9 @@ from deviate.stats.estimates.sample import (
     refusal,
     resolution,
 )
+from deviate.stats.hypothesis.both import sign_flip_test
+from deviate.stats.hypothesis.permutation import NORMAL, how, sign_flip_p
 from deviate.stats.registry import statistic
-from deviate.stats.tests.both import sign_flip_test
-from deviate.stats.tests.permutation import NORMAL, how, sign_flip_p
 
 MOST_EXACT = 300
 """Pairs up to which the exact distribution of the signed ranks takes milliseconds; of 1000 it takes seconds."""

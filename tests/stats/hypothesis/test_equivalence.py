@@ -9,8 +9,8 @@ from statsmodels.stats import weightstats
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Equivalence
 from deviate.model.estimates import Unavailable
-from deviate.stats.tests.both import BothTests, ask_both, equivalence, paired_equivalence
-from deviate.stats.tests.two_tests import ask
+from deviate.stats.hypothesis.both import BothTests, ask_both, equivalence, paired_equivalence
+from deviate.stats.hypothesis.two_tests import ask
 
 
 def found(value: Equivalence | Unavailable) -> Equivalence:

@@ -13,7 +13,7 @@ from deviate.model.records import Experiment, Status
 from deviate.model.texts import count
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.estimates.sample import never_zero
-from deviate.stats.tests.two_sample import mann_whitney
+from deviate.stats.hypothesis.two_sample import mann_whitney
 
 MOST_FOR_BOSCHLOO = 200
 """Runs per side up to which Boschloo's test takes a fraction of a second; its time grows with their product."""

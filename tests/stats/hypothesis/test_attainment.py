@@ -13,7 +13,7 @@ from deviate.model.comparisons import Attainment, AttainmentComparison
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series, Status
-from deviate.stats.tests.survival import attainment, compare_attainment
+from deviate.stats.hypothesis.survival import attainment, compare_attainment
 
 
 def target(value: float | None, direction: Direction | None = "max") -> SelectedMetric:
