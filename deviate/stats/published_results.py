@@ -8,10 +8,13 @@ from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailabl
 from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
 from deviate.model.texts import count
-from deviate.stats.estimates import summary
+from deviate.stats.estimates.effect import hedges_g, hedges_g_interval, sd_ratio, sd_ratio_interval
 from deviate.stats.estimates.sample import SampleSummary
+from deviate.stats.hypothesis.two_sample import welch_interval
 from deviate.stats.interim_analysis import pending
 
+UNKNOWN_SCORES = "their scores are not known"
+"""Why the verdict on two rows of a table is undecided."""
 FAR = 25.0
 """Ratio of two means from which one of them is taken for a percentage, if nothing else says so."""
 
@@ -38,7 +41,7 @@ def compare_published(
     mark = _mark(experiment)
 
     def interval(level: float) -> Interval | Unavailable:
-        return refusal or _with_mark(summary.welch_interval(baseline, candidate, confidence=level), mark)
+        return refusal or _with_mark(welch_interval(baseline, candidate, confidence=level), mark)
 
     return PublishedComparison(
         published=published,
@@ -52,12 +55,10 @@ def compare_published(
         sd=described.sd,
         difference=candidate.mean - baseline.mean if described.n else absent,
         interval=interval(confidence),
-        hedges_g=refusal or summary.hedges_g(baseline, candidate),
-        hedges_g_interval=refusal
-        or _with_mark(summary.hedges_g_interval(baseline, candidate, confidence=confidence), mark),
-        sd_ratio=refusal or summary.sd_ratio(baseline, candidate),
-        sd_ratio_interval=refusal
-        or _with_mark(summary.sd_ratio_interval(baseline, candidate, confidence=confidence), mark),
+        hedges_g=refusal or hedges_g(baseline, candidate),
+        hedges_g_interval=refusal or _with_mark(hedges_g_interval(baseline, candidate, confidence=confidence), mark),
+        sd_ratio=refusal or sd_ratio(baseline, candidate),
+        sd_ratio_interval=refusal or _with_mark(sd_ratio_interval(baseline, candidate, confidence=confidence), mark),
         verdict=Verdict("undecided", _why_undecided(described.n, published.n)),
         margin=margin,
         margin_interval=Unavailable("no margin was given") if margin is None else interval(2 * confidence - 1),
@@ -98,7 +99,7 @@ def few_runs_note(comparison: PublishedComparison) -> str:
 def _why_undecided(n_runs: int, n_published: int) -> str:
     if n_runs < 2:
         return "1 run of ours" if n_runs else "no score of ours"
-    return "1 run of theirs" if n_published == 1 else summary.UNKNOWN_SCORES
+    return "1 run of theirs" if n_published == 1 else UNKNOWN_SCORES
 
 
 def _why_no_interval(experiment: Experiment, described: Description, published: PublishedResult) -> Unavailable | None:

@@ -15,13 +15,13 @@ from deviate.stats.design.power import arrangement_loss, detectable_difference, 
 from deviate.stats.estimates.effect import (
     cohens_d,
     cohens_d_unweighted,
+    hedges_correction,
     hedges_g,
     hedges_g_interval,
     sd_ratio,
     sd_ratio_interval,
 )
 from deviate.stats.estimates.one_sample import coefficient_of_variation, mean_interval, sd_interval
-from deviate.stats.estimates.summary import hedges_correction
 from deviate.stats.hypothesis import two_sample
 from deviate.stats.hypothesis.two_sample import mann_whitney, welch_interval
 from deviate.stats.multiple.pairs import holm

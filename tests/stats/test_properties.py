@@ -17,8 +17,7 @@ from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe
 from deviate.stats.design.power import arrangement_loss, detectable_effect
-from deviate.stats.estimates.effect import cohens_d, hedges_g_interval
-from deviate.stats.estimates.summary import hedges_correction
+from deviate.stats.estimates.effect import cohens_d, hedges_correction, hedges_g_interval
 from deviate.stats.hypothesis.two_sample import mann_whitney
 
 Scores = Sequence[float]

@@ -11,7 +11,6 @@ from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailabl
 from deviate.model.records import Experiment
 from deviate.model.texts import count
 from deviate.stats.design.power import detectable_difference, detectable_paired
-from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import (
     Values,
     differences_of,
@@ -21,6 +20,7 @@ from deviate.stats.estimates.sample import (
     refusal,
     resolution,
 )
+from deviate.stats.estimates.summary import t_quantile, t_test
 from deviate.stats.hypothesis.both import sign_flip_test
 from deviate.stats.hypothesis.permutation import NORMAL, how, sign_flip_p
 from deviate.stats.registry import statistic
@@ -111,7 +111,7 @@ def paired_t(baseline: Values, candidate: Values) -> Test | Unavailable:
     if isinstance(differences, Unavailable):
         return differences
     d = moments(differences)
-    return summary.t_test("Paired t", d.mean / d.se, d.n - 1)
+    return t_test("Paired t", d.mean / d.se, d.n - 1)
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", is_paired=True)
@@ -124,7 +124,7 @@ def paired_interval(baseline: Values, candidate: Values, *, confidence: float = 
     if isinstance(differences, Unavailable):
         return differences
     d = moments(differences)
-    half_width = summary.t_quantile((1 + confidence) / 2, d.n - 1) * d.se
+    half_width = t_quantile((1 + confidence) / 2, d.n - 1) * d.se
     return Interval(d.mean - half_width, d.mean + half_width, confidence, "paired t")
 
 
