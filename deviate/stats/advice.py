@@ -20,6 +20,7 @@ from deviate.stats.estimates.proof import evaluation_warnings, select_completed
 from deviate.stats.hypothesis.paired import differing_rules, pairing_cost
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm
+from deviate.stats.options import AnalysisOptions
 from deviate.stats.remarks import non_finite_warnings
 from deviate.stats.statements import unrouted_words
 
@@ -33,11 +34,8 @@ def all_warnings(
     described: Sequence[ExperimentFindings],
     pairs: Sequence[PairFindings],
     labels: Sequence[str],
-    *,
     primary: str | None,
-    matches: Mapping[str, str],
-    confidence: float,
-    is_paired: bool,
+    options: AnalysisOptions,
 ) -> list[str]:
     """What is missing comes first, then what limits comparisons, then what limits single metrics."""
     experiments = [findings.experiment for findings in described]
@@ -52,15 +50,15 @@ def all_warnings(
     warnings += _tuned_warnings(experiments, labels)
     if pairs:
         warnings += _look_warnings(experiments, labels)
-        warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - confidence)
+        warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - options.confidence)
         warnings += _experiments_alike(experiments, labels)
         warnings += _unrouted_warnings(experiments, labels)
         warnings += _identical_runs(experiments, pairs)
-        warnings += _rule_warnings(experiments, labels, is_paired=is_paired)
-    warnings += _metric_warnings(described, matches)
+        warnings += _rule_warnings(experiments, labels, is_paired=options.is_paired)
+    warnings += _metric_warnings(described, options.matches)
     warnings += tail_warnings(described, labels)
     warnings += _margin_warnings(pairs)
-    warnings += pairing_warnings(pairs, confidence=confidence)
+    warnings += pairing_warnings(pairs, confidence=options.confidence)
     warnings += _unmatched_warnings(pairs, primary)
     return warnings
 

@@ -1,11 +1,13 @@
 """An experiment beside published results: what `deviate compare NAME --against RESULT` says."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from deviate.errors import InputError
 from deviate.model.published_results import PublishedFindings
 from deviate.model.records import Experiment
-from deviate.stats.options import AnalysisOptions, judge_scores
+from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 from deviate.stats.published_results import compare_published, few_runs_note, scale_note
 from deviate.stats.published_text import OPTION, parse_published
 
@@ -27,7 +29,7 @@ def judge_published(experiment: Experiment, texts: Sequence[str], options: Analy
             f"--margin {options.margin:g} stands beside {OPTION} of several metrics: {', '.join(asked)}",
             "compare one metric at a time, or set margins in deviate.toml",
         )
-    findings = judge_scores([experiment], options, compares=False, keeps=asked)
+    findings = judge([experiment], replace(options, compares=False, keeps=tuple(asked)))
     judged = findings.experiments[0]
     described = {one.metric.name: one for one in judged.descriptions}
     comparisons = tuple(

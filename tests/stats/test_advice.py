@@ -12,6 +12,7 @@ from deviate.model.records import Experiment, Series
 from deviate.stats.advice import ask_for_primary, tail_warnings
 from deviate.stats.describe import describe_runs
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 HEAVY = [93.1, 93.2, 93.3, 88.0, 93.4, 93.25, 93.15, 93.35]
 LIGHT = sample(93.2, 0.1, 8)
@@ -61,7 +62,7 @@ def test_a_margin_in_points_of_percent_on_a_scale_to_1_is_asked_about() -> None:
             experiment(name, [metric("acc", is_primary=True)], {"acc": [scale * x for x in scores]})
             for name, scores in {"old": (0.91, 0.92, 0.93, 0.9, 0.92), "new": (0.94, 0.95, 0.93, 0.96, 0.95)}.items()
         ]
-        return [it for it in judge(sides, margin=margin).warnings if it.startswith("The margin")]
+        return [it for it in judge(sides, AnalysisOptions(margin=margin)).warnings if it.startswith("The margin")]
 
     (warning,) = told(1, 0.5)
     assert warning == (

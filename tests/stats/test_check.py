@@ -15,6 +15,7 @@ from deviate.stats.check import Weighed, check_completion, check_control, check_
 from deviate.stats.hypothesis.both import both_interval, equivalence, paired_equivalence
 from deviate.stats.hypothesis.two_tests import ask
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 
 def weighed(value: Weighed | Unavailable) -> Weighed:
@@ -86,7 +87,7 @@ def judged(
 ) -> Findings:
     metric = selected(is_primary=True, unit="%", margin=margin)
     both = [scored("old", baseline, metric), scored("new", candidate, metric)]
-    return judge(both, **changes)  # type: ignore[arg-type]
+    return judge(both, AnalysisOptions(**changes))  # type: ignore[arg-type]
 
 
 def only(findings: Findings) -> MetricCheck:

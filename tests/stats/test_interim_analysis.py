@@ -14,6 +14,7 @@ from deviate.model.records import Experiment, Run
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
 from deviate.stats.hypothesis.both import BothTests, ask_both
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 LOOKS = (5, 10, 20)
 
@@ -91,7 +92,7 @@ def test_the_last_look_decides_nearly_as_a_single_test_and_the_spending_is_that_
     _, comparison = only(judge(sides))
     assert comparison.verdict.word == "better"
     pocock = [replace(it, spending="pocock") for it in sides]
-    pair, other = only(judge(pocock, confidence=0.9))
+    pair, other = only(judge(pocock, AnalysisOptions(confidence=0.9)))
     assert "Pocock spending" in pair.looks
     assert isinstance(other.difference_interval, Interval)
     assert other.difference_interval.confidence == pytest.approx(1 - at_look(SpendingPlan(LOOKS, "pocock", 0.9), 3))

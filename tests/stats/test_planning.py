@@ -21,6 +21,7 @@ from deviate.stats.design.power import (
 )
 from deviate.stats.hypothesis.two_tests import ask
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 RNG = np.random.default_rng(7)
 METRIC = selected(is_primary=True, unit="%", margin=0.3)
@@ -29,7 +30,7 @@ NEW = scored("new", with_moments(9, 93.7, 0.21, RNG), METRIC)
 
 
 def plan_of(*experiments: Experiment, **settings: bool) -> Planning:
-    (plan,) = judge(experiments, **settings).planning  # type: ignore[arg-type]
+    (plan,) = judge(experiments, AnalysisOptions(**settings)).planning  # type: ignore[arg-type]
     return plan
 
 
@@ -54,7 +55,7 @@ def test_rows_of_pairs_are_what_statsmodels_finds() -> None:
 
 @pytest.mark.parametrize("is_paired", [False, True])
 def test_what_the_runs_on_record_could_see_is_what_the_verdict_says(*, is_paired: bool) -> None:
-    findings = judge([BASE, NEW], is_paired=is_paired)
+    findings = judge([BASE, NEW], AnalysisOptions(is_paired=is_paired))
     headline, (plan,) = findings.pairs[0].headline, findings.planning
     assert headline is not None
     assert plan.now == headline.detectable

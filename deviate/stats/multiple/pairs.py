@@ -18,37 +18,32 @@ from deviate.stats.hypothesis.failures import compare_completion, worst_rank
 from deviate.stats.hypothesis.paired import differing_rules
 from deviate.stats.hypothesis.survival import compare_attainment
 from deviate.stats.interim_analysis import standing
+from deviate.stats.options import AnalysisOptions
 from deviate.stats.remarks import contention
 from deviate.stats.verdict import SIDES
 
 
 def compare_all(
     described: Sequence[ExperimentFindings],
-    matches: Mapping[str, str],
-    confidence: float,
-    analysis_seed: int,
+    options: AnalysisOptions,
     *,
-    is_paired: bool = False,
-    spread_ratio: float | None = None,
-    is_chosen_after: bool = False,
-    resamples: Resamples | None = None,
+    is_chosen_after: bool,
+    resamples: Resamples,
 ) -> tuple[PairFindings, ...]:
     """Compare every further experiment with the first; one family of p-values over all of them.
 
+    Runs of a candidate with other rules than the baseline's are never paired.
+
     Args:
-        is_paired: whether runs with the same replicate are pairs, as decided before they ran; runs of a candidate with
-            other rules than the baseline's are never paired.
-        spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
         is_chosen_after: whether the primary metric was named after results were seen.
         resamples: those of the descriptions, drawn from the analysis seed.
     """
-    resamples = resamples or Resamples(_rng(analysis_seed))
     baseline = described[0]
     experiments = [findings.experiment for findings in described]
-    matched = [match_metrics(baseline.descriptions, candidate.descriptions, matches) for candidate in described[1:]]
-    are_paired = [is_paired and not differing_rules(experiments[0], candidate) for candidate in experiments[1:]]
+    matched = [match_metrics(baseline.descriptions, one.descriptions, options.matches) for one in described[1:]]
+    are_paired = [options.is_paired and not differing_rules(experiments[0], candidate) for candidate in experiments[1:]]
     standings = [
-        standing(experiments[0], candidate, confidence=confidence, is_paired=has_pairs)
+        standing(experiments[0], candidate, confidence=options.confidence, is_paired=has_pairs)
         for candidate, has_pairs in zip(experiments[1:], are_paired, strict=True)
     ]
     compared = [
@@ -58,15 +53,15 @@ def compare_all(
                     compare_descriptions(
                         before,
                         after,
-                        rng=_rng(analysis_seed),
+                        rng=_rng(options.analysis_seed),
                         confidence=at.confidence,
                         is_paired=has_pairs,
-                        spread_ratio=spread_ratio,
+                        spread_ratio=options.spread_ratio,
                         resamples=resamples,
                     ),
                     experiments[0],
                     candidate,
-                    rng=_rng(analysis_seed),
+                    rng=_rng(options.analysis_seed),
                     confidence=at.confidence,
                 )
             )
@@ -78,7 +73,7 @@ def compare_all(
     base_name, *other_names = (label(experiment, experiments) for experiment in experiments)
     corrected, family = adjust(
         compared,
-        confidence=confidence,
+        confidence=options.confidence,
         has_looks=has_looks,
         is_chosen_after=is_chosen_after,
         names=[(base_name, name) for name in other_names],

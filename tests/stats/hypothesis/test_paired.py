@@ -27,6 +27,7 @@ from deviate.stats.hypothesis.both import paired_both_interval, sign_flip_test
 from deviate.stats.hypothesis.paired import compare_pairs, paired_interval, paired_t, pairing_cost, wilcoxon
 from deviate.stats.hypothesis.two_sample import welch
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 
 def fresh() -> np.random.Generator:
@@ -64,7 +65,7 @@ def imported(name: str, scores: dict[int, float]) -> Experiment:
 def test_imported_runs_pair_by_their_seeds_wherever_they_stand_in_the_file() -> None:
     before = imported("a", {seed: 0.5 + seed / 100 for seed in range(8)})
     after = imported("b", {seed: 0.6 + seed / 100 for seed in (9, 8, 7, 6, 5, 4, 3, 2)})
-    comparison = judge([before, after], is_paired=True).pairs[0].comparisons[0]
+    comparison = judge([before, after], AnalysisOptions(is_paired=True)).pairs[0].comparisons[0]
     assert isinstance(comparison.paired, Paired)
     assert comparison.paired.n == 6
     assert comparison.difference == pytest.approx(0.1)
@@ -75,7 +76,7 @@ def test_imported_runs_pair_by_their_seeds_wherever_they_stand_in_the_file() -> 
 def test_runs_of_deviate_pair_by_their_replicate() -> None:
     before = experiment("a", [metric("acc")], {"acc": [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]})
     after = replace(before, name="b", runs=before.runs[:-1])
-    comparison = judge([before, after], is_paired=True).pairs[0].comparisons[0]
+    comparison = judge([before, after], AnalysisOptions(is_paired=True)).pairs[0].comparisons[0]
     assert isinstance(comparison.paired, Paired)
     assert comparison.paired.unpaired == (5,)
 
@@ -86,7 +87,7 @@ def test_runs_by_other_rules_are_no_pairs_and_the_reader_is_told() -> None:
         replace(experiment(name, [chosen], {"acc": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}), streams=number, scores=1)
         for name, number in (("one", 1), ("same", 1), ("other", 2))
     )
-    found = judge([one, same, other], is_paired=True)
+    found = judge([one, same, other], AnalysisOptions(is_paired=True))
     assert [pair.comparisons[0].is_paired for pair in found.pairs] == [True, False]
     (told,) = [it for it in found.warnings if "streams" in it]
     assert told.startswith("one and other were started by different versions of deviate (streams 1 and 2)")
@@ -96,7 +97,7 @@ def test_runs_by_other_rules_are_no_pairs_and_the_reader_is_told() -> None:
 def test_what_was_run_elsewhere_has_no_rules_that_could_differ() -> None:
     chosen = metric("acc", is_primary=True)
     one, other = (experiment(name, [chosen], {"acc": [0.1, 0.3, 0.2, 0.5]}) for name in ("one", "other"))
-    found = judge([replace(one, streams=2, scores=1), other], is_paired=True)
+    found = judge([replace(one, streams=2, scores=1), other], AnalysisOptions(is_paired=True))
     assert found.pairs[0].comparisons[0].is_paired
     assert not [it for it in found.warnings if "streams" in it]
 

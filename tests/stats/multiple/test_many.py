@@ -36,6 +36,7 @@ from deviate.stats.multiple.many import (
     welch_anova,
 )
 from deviate.stats.multiple.pairs import holm
+from deviate.stats.options import AnalysisOptions
 
 NAMES = ("base", "a", "b", "c")
 SCORES = (
@@ -252,7 +253,7 @@ def test_metrics_are_matched_and_those_that_two_alone_report_have_no_table() -> 
     experiments = [
         experiment(n, [metric(m), metric("own" + n)], {m: SCORES[0], "own" + n: SCORES[1]}) for n, m in sides
     ]
-    described = judge(experiments, matches={"acc": "accuracy"}).experiments
+    described = judge(experiments, AnalysisOptions(matches={"acc": "accuracy"})).experiments
     (found,) = compare_many(
         described, "abc", matches={"acc": "accuracy"}, confidence=0.95, rng=np.random.default_rng(0)
     )

@@ -20,6 +20,7 @@ from deviate.stats.estimates import stratified
 from deviate.stats.estimates.stratified import interquartile_mean
 from deviate.stats.judge import judge
 from deviate.stats.multiple.tasks import cliques, compare_tasks, critical_difference, friedman, mean_ranks, nemenyi
+from deviate.stats.options import AnalysisOptions
 
 TABLE = (
     (0.763, 0.768, 0.771, 0.798),
@@ -402,7 +403,7 @@ def test_tasks_that_the_user_matched_by_name_are_the_same_task() -> None:
         experiment(name, [metric(task, direction="max") for task in scores], dict(scores))
         for name, scores in sides.items()
     ]
-    found = judge(made, tasks=["*"], matches={"one": "first"}).tasks
+    found = judge(made, AnalysisOptions(tasks="*", matches={"one": "first"})).tasks
     assert found is not None
     assert found.tasks == ("one", "two")
     assert found.aggregated[1].improvement == 1.0
