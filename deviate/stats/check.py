@@ -21,9 +21,9 @@ from deviate.model.findings import PairFindings
 from deviate.model.records import Experiment
 from deviate.model.texts import count
 from deviate.stats.compare import deciding_scores
-from deviate.stats.design.power import detectable_paired_effect, fewest, runs_for_effect
+from deviate.stats.design.power import pairs_needed, runs_needed
 from deviate.stats.estimates.proof import repeatability
-from deviate.stats.estimates.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
+from deviate.stats.estimates.sample import Values, differences_of, refusal, spread_refusal
 from deviate.stats.hypothesis.both import NEAR, ask_fit, including, interval_of_both
 from deviate.stats.hypothesis.two_tests import Side
 from deviate.stats.multiple.pairs import holm
@@ -293,17 +293,9 @@ def _count_needed(comparison: Comparison, level: float, *, is_alone: bool) -> in
         return Unavailable("no margin was given")
     b, a = deciding_scores(comparison)
     two_sided = 2 * level - 1
-    if comparison.is_paired:
-        differences = differences_of(b, a)
-        if isinstance(differences, Unavailable):
-            return differences
-        effect = margin / moments(differences).sd
-        pairs = fewest(lambda n: detectable_paired_effect(n, confidence=two_sided) <= effect)
-        return pairs if isinstance(pairs, Unavailable) else max(pairs, needed_pairs(is_alone=is_alone))
-    if reason := refusal(2, b, a) or spread_refusal(b, a):
-        return reason
-    runs = runs_for_effect(margin / pooled_sd(moments(b), moments(a)), confidence=two_sided)
-    return runs if isinstance(runs, Unavailable) else max(runs, VERDICT_RUNS)
+    needed = (pairs_needed if comparison.is_paired else runs_needed)(margin, b, a, confidence=two_sided)
+    least = needed_pairs(is_alone=is_alone) if comparison.is_paired else VERDICT_RUNS
+    return needed if isinstance(needed, Unavailable) else max(needed, least)
 
 
 def _completion_outcome(

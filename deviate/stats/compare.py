@@ -58,7 +58,7 @@ def compare(
     """Compare two sets of scores, one value per run; differences are candidate minus baseline.
 
     Args:
-        rng: seeds permutations and resamples.
+        rng: seeds resamples.
         margin: smallest difference that matters, in units of the scores.
         is_paired: whether scores in the same place share their seeds, as was decided before there were any.
         spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
@@ -92,8 +92,7 @@ def compare_descriptions(
     """Compare two descriptions as if there were no other comparison: p_adjusted is the p of the test that decides.
 
     Args:
-        rng: draws one seed for the generators of all tests: with equal seeds, metrics with equally many runs share
-            their permutations, which are the larger part of a test's cost.
+        rng: seeds resamples, and statistics of other packages that draw.
         resamples: bootstrap resamples shared by several comparisons.
     """
     b, a = baseline.values, candidate.values
@@ -115,7 +114,7 @@ def compare_descriptions(
         if min(len(b), len(a)) < VERDICT_RUNS
         else both_interval(b, a, confidence=confidence),
         welch_interval=of_welch,
-        mann_whitney=mann_whitney(b, a, rng=np.random.default_rng(seed)),
+        mann_whitney=mann_whitney(b, a),
         p_adjusted=NOT_ASKED,
         brown_forsythe=robust,
         sd_ratio=ratio,
@@ -137,7 +136,7 @@ def compare_descriptions(
         **figures,
     )
     if is_paired:
-        comparison = _as_pairs(comparison, resamples, np.random.default_rng(seed), confidence)
+        comparison = _as_pairs(comparison, resamples, confidence)
     pairs = deciding_scores(comparison) if is_paired else None
     further = _compute_labelled((b, a), pairs, confidence=confidence, seed=seed)
     comparison = _with_asked_values(replace(comparison, further=further), confidence)
@@ -211,16 +210,14 @@ def with_adjusted_p(
     return replace(adjusted, verdict=verdict)
 
 
-def _as_pairs(
-    comparison: Comparison, resamples: bootstrap.Resamples, rng: np.random.Generator, confidence: float
-) -> Comparison:
+def _as_pairs(comparison: Comparison, resamples: bootstrap.Resamples, confidence: float) -> Comparison:
     """What is decided by pairs: difference, interval, equivalence, and what these pairs could have seen.
 
     Ranks, effect sizes and spread stay those of the two sides.
     """
     baseline, candidate = comparison.baseline, comparison.candidate
     b, a, _ = match(baseline, candidate)
-    result = compare_pairs(baseline, candidate, rng=rng, confidence=confidence)
+    result = compare_pairs(baseline, candidate, confidence=confidence)
     differences = differences_of(b, a)
     interval = result.interval if len(b) < PAIRED_ALONE_RUNS else paired_both_interval(b, a, confidence=confidence)
     margin, direction = baseline.metric.margin, baseline.metric.direction

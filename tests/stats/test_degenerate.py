@@ -165,7 +165,7 @@ def test_nan_and_infinity_are_missing_with_their_replicate() -> None:
 
 
 def test_many_ties_are_permuted_and_repeatable() -> None:
-    first, second = (compared(CASES["eight with ties"], CASES["eight"]).mann_whitney for _ in range(2))
+    first, second = (compared(CASES["eight with ties"] * 2, CASES["eight"] * 2).mann_whitney for _ in range(2))
     assert isinstance(first, Test)
     assert first.note.startswith("permutation, 9999 resamples, ")
     assert first.note.endswith(" ties")

@@ -40,7 +40,7 @@ from deviate.stats.estimates.one_sample import (
     skewness,
 )
 from deviate.stats.estimates.spread import brown_forsythe, f_test, levene
-from deviate.stats.estimates.stratified import interquartile_mean
+from deviate.stats.estimates.stratified import estimates
 from deviate.stats.hypothesis.both import ask_both, equivalence
 from deviate.stats.hypothesis.failures import rate_interval
 from deviate.stats.hypothesis.paired import correlation, paired_interval, paired_t, wilcoxon
@@ -99,7 +99,7 @@ def of_one(name: str, values: list[float]) -> Outcomes:
 
 def permutation_of_means(b: list[float], a: list[float]) -> Test:
     values = np.array([*a, *b]) - np.median([*a, *b])
-    p_value, is_exact = exchange_p(values, len(a), rng=generator(), rounding=1e-9 * float(np.abs(values).max()))
+    p_value, is_exact = exchange_p(values, len(a), rounding=1e-9 * float(np.abs(values).max()))
     return Test("Permutation of means", float(np.mean(a) - np.mean(b)), p_value, note=how(is_exact=is_exact))
 
 
@@ -123,7 +123,7 @@ def of_two(b: list[float], a: list[float], margin: float) -> Outcomes:
         "hedges_g": hedges_g(b, a),
         "hedges_g.interval": hedges_g_interval(b, a),
         "glass_delta": glass_delta(b, a),
-        "mann_whitney": mann_whitney(b, a, rng=generator()),
+        "mann_whitney": mann_whitney(b, a),
         "permutation": permutation_of_means(b, a),
         "cliffs_delta": cliffs_delta(b, a),
         "ks": kolmogorov_smirnov(b, a),
@@ -144,7 +144,7 @@ def of_pairs(b: list[float], a: list[float]) -> Outcomes:
         "paired": paired_t(b, a),
         "paired.interval": paired_interval(b, a),
         "paired.correlation": correlation(b, a),
-        "wilcoxon": wilcoxon(b, a, rng=generator()),
+        "wilcoxon": wilcoxon(b, a),
     }
 
 
@@ -185,7 +185,7 @@ def of_tasks(samples: Mapping[str, list[float]]) -> Outcomes:
     return {
         "friedman": friedman(*values, rng=generator()),
         "critical_difference": critical_difference(len(names), len(values[0])),
-        "iqm.base": interquartile_mean(samples["base"]),
+        "iqm.base": estimates([np.array(samples["base"])], 1.0)["iqm"],
         **{f"rank.{name}": rank for name, rank in zip(names, ranks, strict=True)},
         **{f"nemenyi.{names[j]}.{names[i]}.p": p for (i, j), p in pairs.items()},
     }
@@ -195,7 +195,7 @@ def of_times(samples: Mapping[str, list[float]]) -> Outcomes:
     sides = {
         name: (samples[name], [it == 1 for it in samples[f"{name} reached"]]) for name in ("baseline", "candidate")
     }
-    test = log_rank(sides["baseline"], sides["candidate"], rng=generator())
+    test = log_rank(sides["baseline"], sides["candidate"])
     assert isinstance(test, Test)
     found: dict[str, object] = {"log_rank.chi2": test.statistic**2, "log_rank.p": test.p_value}
     for name, (times, is_reached) in sides.items():

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy import special
 
 from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.stats.estimates.sample import (
@@ -21,7 +20,7 @@ from deviate.stats.estimates.sample import (
     spread_refusal,
     without_spread,
 )
-from deviate.stats.estimates.summary import sd_ends
+from deviate.stats.estimates.summary import noncentrality, sd_ends, t_quantile
 from deviate.stats.registry import statistic
 
 POWER = 0.8
@@ -134,17 +133,8 @@ def _finite(size: float) -> Estimate:
 @lru_cache(maxsize=1024)
 def _noncentrality(df: int, confidence: float, power: float) -> float:
     """Noncentrality at which a two-sided t-test rejects on the near side with this power."""
-    critical = float(special.stdtrit(df, (1 + confidence) / 2))
-
-    def shortfall(noncentrality: float) -> float:
-        return float(special.nctdtr(df, noncentrality, critical)) - (1 - power)
-
-    high = critical + 1
-    while shortfall(high) > 0:
-        high *= 1.5
-    from scipy import optimize  # not needed by the running means of `show` and of the progress display
-
-    return float(optimize.brentq(shortfall, 0.0, high, xtol=1e-12, rtol=1e-12))
+    found = noncentrality(t_quantile((1 + confidence) / 2, df), df, 1 - power)
+    return math.inf if found is None else found
 
 
 def _range_of(size: Estimate, df: int, confidence: float) -> Interval | Unavailable:

@@ -1,7 +1,6 @@
 """Effect sizes: standardised differences, probability of superiority, ratio of spreads."""
 
 import math
-from collections.abc import Callable
 
 from scipy import special, stats
 
@@ -17,7 +16,7 @@ from deviate.stats.estimates.sample import (
     without_ratio,
     without_spread,
 )
-from deviate.stats.estimates.summary import t_quantile, welch_df
+from deviate.stats.estimates.summary import noncentrality, t_quantile, welch_df
 from deviate.stats.registry import statistic
 
 CORRECTED_DF = 14
@@ -66,7 +65,7 @@ def hedges_g_interval(baseline: Sample, candidate: Sample, *, confidence: float 
     b, a = moments(baseline), moments(candidate)
     df, per_unit = b.n + a.n - 2, _per_unit(b, a)
     t = (a.mean - b.mean) / pooled_sd(b, a) / per_unit
-    low, high = (_noncentrality(t, df, (1 + side * confidence) / 2) for side in (1, -1))
+    low, high = (noncentrality(t, df, (1 + side * confidence) / 2) for side in (1, -1))
     if low is None or high is None:
         return Unavailable("effect too large for the noncentral t")
     is_corrected = df >= CORRECTED_DF
@@ -85,34 +84,6 @@ def hedges_correction(df: int) -> float:
 def _per_unit(baseline: SampleSummary, candidate: SampleSummary) -> float:
     """Standard error of the difference for a common SD of 1."""
     return math.sqrt(1 / baseline.n + 1 / candidate.n)
-
-
-def _noncentrality(t: float, df: int, probability: float) -> float | None:
-    """Noncentrality under which P(T <= t) is `probability`; None where the distribution cannot be computed."""
-    if t < 0:
-        mirrored = _noncentrality(-t, df, 1 - probability)
-        return None if mirrored is None else -mirrored
-
-    def excess(noncentrality: float) -> float:
-        return float(special.nctdtr(df, noncentrality, t)) - probability
-
-    low, high = _bracket(excess, t)
-    if not (excess(low) >= 0 >= excess(high)):
-        return None
-    from scipy import optimize  # not needed by the running means of `show` and of the progress display
-
-    return float(optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12))
-
-
-def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, float]:
-    """Bracket a root: widen around `start` until the decreasing function changes sign or cannot be computed."""
-    step = 1.0 + start / 8
-    low = high = start
-    while excess(low) < 0:
-        low -= step
-    while excess(high) > 0:
-        high += step
-    return low, high
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=refusal)

@@ -22,6 +22,7 @@ from deviate.stats.estimates.sample import (
     spread_refusal,
     without_ratio,
 )
+from deviate.stats.estimates.summary import sd_ends
 from deviate.stats.registry import statistic
 
 
@@ -210,10 +211,8 @@ def variance_excess_interval(
 def _variance_distances(values: Values, confidence: float) -> tuple[float, float]:
     """Distances from a variance to the lower and the upper end of its chi-square interval."""
     sample = moments(values)
-    df, variance = sample.n - 1, sample.sd**2
-    low, high = (
-        variance * df / float(stats.chi2.ppf(tail, df)) for tail in ((1 + confidence) / 2, (1 - confidence) / 2)
-    )
+    variance = sample.sd**2
+    low, high = (variance * end**2 for end in sd_ends(sample.n - 1, confidence))
     return variance - low, high - variance
 
 

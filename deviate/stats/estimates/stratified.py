@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy import stats
 
-from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.estimates import VERDICT_RUNS, Interval, Unavailable
 from deviate.model.texts import count
 from deviate.series.score import LARGEST
 from deviate.stats.estimates.sample import Values
-from deviate.stats.registry import statistic
 
 N_RESAMPLES = 10_000
 CHUNK = 2_000_000
@@ -36,30 +35,6 @@ def strata_refusal(minimum: int, *tasks: Values) -> Unavailable | None:
     if not all(abs(value) <= LARGEST for values in tasks for value in values):
         return Unavailable("NaN or infinite value among the scores")
     return None
-
-
-@statistic(n_samples=None, minimum=1, shift="follows", scale="follows", refuse=strata_refusal)
-def interquartile_mean(*tasks: Values) -> Estimate:
-    """Mean of the middle half of all scores of all tasks; where tasks differ in runs, those with more weigh more.
-
-    Source: Agarwal et al. (2021), section 4.3; `scipy.stats.trim_mean(scores, 0.25)`.
-    """
-    return float(_middle_mean(np.concatenate(_strata(tasks))[None])[0])
-
-
-@statistic(n_samples=None, minimum=VERDICT_RUNS, shift="follows", scale="follows", draws=True, refuse=strata_refusal)
-def interquartile_mean_interval(
-    *tasks: Values, rng: np.random.Generator, confidence: float = 0.95, n_resamples: int = N_RESAMPLES
-) -> Interval | Unavailable:
-    """Stratified bootstrap interval of the mean of the middle half.
-
-    Source: Agarwal et al. (2021), section 4.1, with the levels of Hesterberg (2015).
-    """
-    strata = [np.sort(values) for values in _strata(tasks)]
-    drawn = [_middle_mean(np.concatenate(parts, axis=1)) for parts in draw_resamples(strata, rng, n_resamples)]
-    estimate = float(_middle_mean(np.concatenate(strata)[None])[0])
-    sizes = [len(stratum) for stratum in strata]
-    return _widen(np.concatenate(drawn), estimate, confidence, min(sizes), sum(sizes) - len(sizes))
 
 
 def estimates(tasks: Strata, optimum: float) -> dict[str, float]:
@@ -187,10 +162,6 @@ def _tail(sizes: Sequence[int], confidence: float) -> float:
     fewest, df = min(sizes), sum(sizes) - len(sizes)
     t = float(stats.t.ppf((1 + confidence) / 2, df))
     return float(stats.norm.sf(math.sqrt(fewest / (fewest - 1)) * t))
-
-
-def _strata(tasks: Sequence[Values]) -> list[np.ndarray]:
-    return [np.asarray(values, dtype=float) for values in tasks]
 
 
 def _aggregates(parts: Sequence[np.ndarray], optimum: float) -> dict[str, np.ndarray]:

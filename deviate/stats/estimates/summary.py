@@ -1,6 +1,7 @@
 """Quantiles and tests that several figures of scores near normal share."""
 
 import math
+from collections.abc import Callable
 
 from scipy import special
 
@@ -36,4 +37,32 @@ def sd_ends(df: int, confidence: float) -> tuple[float, float]:
     low, high = (
         math.sqrt(df / float(special.chdtri(df, tail))) for tail in ((1 - confidence) / 2, (1 + confidence) / 2)
     )
+    return low, high
+
+
+def noncentrality(t: float, df: int, probability: float) -> float | None:
+    """Noncentrality under which P(T <= t) is `probability`; None where the distribution cannot be computed."""
+    if t < 0:
+        mirrored = noncentrality(-t, df, 1 - probability)
+        return None if mirrored is None else -mirrored
+
+    def excess(noncentrality: float) -> float:
+        return float(special.nctdtr(df, noncentrality, t)) - probability
+
+    low, high = _bracket(excess, t)
+    if not (excess(low) >= 0 >= excess(high)):
+        return None
+    from scipy import optimize  # not needed by the running means of `show` and of the progress display
+
+    return float(optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12))
+
+
+def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, float]:
+    """Bracket a root: widen around `start` until the decreasing function changes sign or cannot be computed."""
+    step = 1.0 + start / 8
+    low = high = start
+    while excess(low) < 0:
+        low -= step
+    while excess(high) > 0:
+        high += step
     return low, high

@@ -1,8 +1,10 @@
-"""Permutations: runs exchanged between the sides, or signs of differences exchanged, all of them or a sample."""
+"""Permutations: runs exchanged between the sides, or signs of differences exchanged, all of them or a sample.
 
-import itertools
+The arrangements depend on the numbers of runs alone, so that no p depends on the analysis seed.
+"""
+
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -12,57 +14,43 @@ from deviate.model.estimates import N_RESAMPLES
 
 NORMAL = "normal approximation, continuity corrected"
 """Method of a rank test of so many runs that its exact distribution is not computed."""
-_CELLS = 4_000_000
+MOST_ARRANGEMENTS = 200_000
+"""Maximum number of arrangements that are all tried; 10 runs of each have 184,756."""
+CELLS = 4_000_000
 """Number of matrix entries that are processed at once."""
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.bool_]
 
 
-def exchange_p(values: Vector, n_candidate: int, *, rng: np.random.Generator, rounding: float) -> tuple[float, bool]:
+def exchange_p(values: Vector, n_candidate: int, *, rounding: float) -> tuple[float, bool]:
     """Two-sided p of the sum of the first `n_candidate` values when sides are exchanged, and whether it is exact.
 
-    All arrangements where there are at most 9999 of them, else a sample with the observed one counted among them.
-
     Args:
-        rng: gives one number, which seeds the arrangements: equal generators share them, whatever the values.
         rounding: sums that differ by less are equal.
     """
-    rows, is_exact = arrangements(n_candidate, len(values) - n_candidate, rng=rng)
+    n_baseline = len(values) - n_candidate
+    rows, is_exact = arrangements(n_candidate, n_baseline)
     observed = float(values[:n_candidate].sum())
     pooled = np.sort(values)  # so that a sample of arrangements gives the same p whatever the order of runs
-    sums = np.concatenate([part.astype(np.float64) @ pooled for part in parts(rows)])
+    sums = sums_of(rows, pooled)
+    if is_exact and n_candidate == n_baseline:
+        sums = np.concatenate([sums, pooled.sum() - sums])
     return _two_sided(sums, observed, rounding, is_exact=is_exact), is_exact
 
 
-def arrangements(n_candidate: int, n_baseline: int, *, rng: np.random.Generator) -> tuple[Matrix, bool]:
-    """Ways to deal runs to two sides, and whether these are all: a row each, True for a run of the candidate.
-
-    All of them where there are at most 9999, else as many drawn at random.
-
-    Args:
-        rng: gives one number, which seeds them: equal generators share them.
-    """
-    seed = int(rng.integers(2**63))
-    if math.comb(n_candidate + n_baseline, n_candidate) <= N_RESAMPLES:
-        return combinations(n_candidate + n_baseline, n_candidate), True
-    return _arrangements(n_candidate, n_baseline, seed), False
-
-
-def sign_flip_p(values: Vector, *, rng: np.random.Generator, rounding: float) -> tuple[float, bool]:
+def sign_flip_p(values: Vector, *, rounding: float) -> tuple[float, bool]:
     """Two-sided p of the sum of the values when each may change its sign, and whether it is exact.
 
     Args:
-        rng: gives one number, as for `exchange_p`.
         rounding: sums that differ by less are equal.
     """
-    n = len(values)
-    is_exact = 2**n <= N_RESAMPLES
-    seed = int(rng.integers(2**63))
-    rows = _every_flip(n) if is_exact else _flips(n, seed)
+    rows, is_exact = flips(len(values))
     values = np.sort(values)  # so that the order of pairs changes no sampled p
     total = float(values.sum())
-    sums = np.concatenate([2 * (part.astype(np.float64) @ values) - total for part in parts(rows)])
+    sums = 2 * sums_of(rows, values) - total
+    if is_exact:
+        sums = np.concatenate([sums, -sums])
     return _two_sided(sums, total, rounding, is_exact=is_exact), is_exact
 
 
@@ -81,6 +69,57 @@ def _two_sided(sums: Vector, observed: float, rounding: float, *, is_exact: bool
     return min(1.0, 2 * (beyond + extra) / (len(sums) + extra))
 
 
+def arrangements(n_candidate: int, n_baseline: int, n_resamples: int = N_RESAMPLES) -> tuple[Matrix, bool]:
+    """Assignments of runs to two sides, one per row, True for a run of the candidate; and whether these are all.
+
+    With as many runs on both sides each row stands for its mirror image too.
+    """
+    n = n_candidate + n_baseline
+    if math.comb(n, n_candidate) <= MOST_ARRANGEMENTS:
+        return _all_arrangements(n_candidate, n_baseline), True
+    return _some_arrangements(n_candidate, n_baseline, n_resamples), False
+
+
+def flips(n: int, n_resamples: int = N_RESAMPLES) -> tuple[Matrix, bool]:
+    """Signs of differences, one arrangement per row, True for the observed sign; each stands for its mirror image."""
+    if 2**n <= MOST_ARRANGEMENTS:
+        return _all_flips(n), True
+    return _some_flips(n, n_resamples), False
+
+
+@lru_cache(maxsize=16)
+def _all_arrangements(n_candidate: int, n_baseline: int) -> Matrix:
+    n = n_candidate + n_baseline
+    if n_candidate == n_baseline:
+        rows = np.ones((math.comb(n - 1, n_candidate - 1), n), dtype=np.bool_)
+        rows[:, 1:] = combinations(n - 1, n_candidate - 1)
+        return rows
+    return combinations(n, n_candidate)
+
+
+@lru_cache(maxsize=16)
+def _some_arrangements(n_candidate: int, n_baseline: int, n_resamples: int) -> Matrix:
+    draws = np.random.default_rng([n_candidate, n_baseline, n_resamples])
+    rows = np.zeros((n_resamples, n_candidate + n_baseline), dtype=np.bool_)
+    for part in parts(rows):
+        order = np.argpartition(draws.random(part.shape, dtype=np.float32), n_candidate - 1, axis=1)
+        np.put_along_axis(part, order[:, :n_candidate], values=True, axis=1)
+    return rows
+
+
+@lru_cache(maxsize=16)
+def _all_flips(n: int) -> Matrix:
+    rows = np.ones((2 ** (n - 1), n), dtype=np.bool_)
+    rows[:, 1:] = (np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1)) & 1
+    return rows
+
+
+@lru_cache(maxsize=16)
+def _some_flips(n: int, n_resamples: int) -> Matrix:
+    draws = np.random.default_rng([n, n_resamples])
+    return draws.integers(0, 2, size=(n_resamples, n), dtype=np.uint8).astype(np.bool_)
+
+
 @lru_cache(maxsize=8)
 def combinations(n: int, k: int) -> Matrix:
     """All ways to choose k of n, a row each: chosen places one after the other, the last one in steps of 1."""
@@ -96,36 +135,22 @@ def combinations(n: int, k: int) -> Matrix:
     return rows
 
 
-@lru_cache(maxsize=4)
-def _arrangements(n_candidate: int, n_baseline: int, seed: int) -> Matrix:
-    """They cost most of such a test, so they are kept."""
-    draws = np.random.default_rng(seed)
-    return deal_runs(N_RESAMPLES, n_candidate, n_baseline, draws.random)
+def sums_of(rows: Matrix, values: Vector) -> Vector:
+    """Sums of the values that each row has."""
+    return np.concatenate([products(part.astype(np.float64), values[None, :])[:, 0] for part in parts(rows)])
 
 
-def deal_runs(
-    n_rows: int, n_candidate: int, n_baseline: int, draw: Callable[[tuple[int, ...]], NDArray[np.floating]]
-) -> Matrix:
-    """Random rows with as many True as the candidate has runs, by the order of numbers that are drawn."""
-    rows = np.zeros((n_rows, n_candidate + n_baseline), dtype=np.bool_)
-    for part in parts(rows):
-        order = np.argpartition(draw(part.shape), n_candidate - 1, axis=1)
-        np.put_along_axis(part, order[:, :n_candidate], values=True, axis=1)
-    return rows
+def products(ways: Vector, values: Vector) -> Vector:
+    """Sums that each arrangement makes of each comparison, (ways, comparisons).
 
-
-@lru_cache(maxsize=4)
-def _every_flip(n: int) -> Matrix:
-    return np.array(list(itertools.product([False, True], repeat=n)), dtype=np.bool_).reshape(-1, n)
-
-
-@lru_cache(maxsize=4)
-def _flips(n: int, seed: int) -> Matrix:
-    """Random rows of signs, True for the sign that was observed."""
-    return np.random.default_rng(seed).integers(0, 2, size=(N_RESAMPLES, n), dtype=np.uint8).astype(np.bool_)
+    For one comparison without BLAS, whose threads take longer to start and wait than the product itself.
+    """
+    if len(values) == 1:
+        return np.asarray(np.einsum("ij,j->i", ways, values[0])[:, None])
+    return np.asarray(ways @ values.T)
 
 
 def parts(rows: Matrix) -> Iterator[Matrix]:
     """A matrix by some rows at a time: bounds the memory of what is computed from it."""
-    n_rows = max(1, _CELLS // max(1, rows.shape[1]))
+    n_rows = max(1, CELLS // max(1, rows.shape[1]))
     return (rows[start : start + n_rows] for start in range(0, len(rows), n_rows))

@@ -52,12 +52,12 @@ def student(baseline: Sample, candidate: Sample) -> Test | Unavailable:
     return t_test("Student t", t, b.n + a.n - 2, note="equal variances assumed")
 
 
-@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", draws=True, refuse=refusal)
-def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
+@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", refuse=refusal)
+def mann_whitney(baseline: Values, candidate: Values) -> Test | Unavailable:
     """Mann-Whitney test of stochastic equality; the statistic is U of the candidate.
 
     Exact without ties up to 150 runs in each, normal beyond. With ties the ranks are permuted: all arrangements where
-    there are at most 9999 of them, else a sample. At complete separation a single arrangement is as extreme on each
+    there are at most 200,000 of them, else 9,999. At complete separation a single arrangement is as extreme on each
     side, whatever the ties.
     Source: Mann & Whitney (1947).
     """
@@ -83,7 +83,7 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
         p_value, notes = never_zero(float(result.pvalue)), ["exact" if is_exact else NORMAL]
     else:
         # U is the rank sum up to a constant, so permuting ranks once is the test, without ranking each resample anew.
-        p_value, is_exact = exchange_p(ranks, n_a, rng=rng, rounding=1e-6)
+        p_value, is_exact = exchange_p(ranks, n_a, rounding=1e-6)
         notes = [how(is_exact=is_exact), *notes]
     return Test("Mann-Whitney U", u, p_value, note=", ".join(notes))
 

@@ -117,23 +117,19 @@ def _with_outcomes(
         rng: gives one number, with which the generator of each of them begins, as in `compare_descriptions`.
     """
     before, after = comparison.baseline, comparison.candidate
-    seed = int(rng.integers(2**63))
     has_target = comparison.metric.target is not None
     return replace(
         comparison,
-        # It takes part in verdicts, which do not depend on the analysis seed.
-        worst_rank=worst_rank(before, after, rng=np.random.default_rng(0)),
+        worst_rank=worst_rank(before, after),
         curve=compare_curves(
             baseline,
             candidate,
             comparison.metric,
             comparison.candidate_metric,
-            rng=np.random.default_rng(seed),
+            rng=rng,
             confidence=confidence,
         ),
-        attainment=compare_attainment(before.attainment, after.attainment, rng=np.random.default_rng(seed))
-        if has_target
-        else NOT_ASKED,
+        attainment=compare_attainment(before.attainment, after.attainment) if has_target else NOT_ASKED,
     )
 
 

@@ -60,9 +60,9 @@ def judged(baseline: Experiment, candidate: Experiment) -> Findings:
         findings.pairs[0].comparisons[0],
         baseline=before,
         candidate=after,
-        worst_rank=worst_rank(before, after, rng=rng),
+        worst_rank=worst_rank(before, after),
         curve=compare_curves(baseline, candidate, *metrics, rng=rng),
-        attainment=compare_attainment(before.attainment, after.attainment, rng=rng),
+        attainment=compare_attainment(before.attainment, after.attainment),
     )
     pair = replace(
         findings.pairs[0],

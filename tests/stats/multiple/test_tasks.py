@@ -17,7 +17,6 @@ from deviate.model.analysis import Direction
 from deviate.model.comparisons import TaskFindings
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.estimates import stratified
-from deviate.stats.estimates.stratified import interquartile_mean
 from deviate.stats.judge import judge
 from deviate.stats.multiple.tasks import cliques, compare_tasks, critical_difference, friedman, mean_ranks, nemenyi
 from deviate.stats.options import AnalysisOptions
@@ -98,9 +97,10 @@ def grid(n_experiments: int, n_tasks: int, n: int = 6, shift: float = 0.03) -> d
 def test_the_mean_of_the_middle_half_is_the_trimmed_mean_of_scipy() -> None:
     for n in range(1, 40):
         values = np.random.default_rng(n).normal(size=n)
-        assert interquartile_mean(values.tolist()) == pytest.approx(float(scipy_stats.trim_mean(values, 0.25)))
+        assert stratified.estimates([values], 1.0)["iqm"] == pytest.approx(float(scipy_stats.trim_mean(values, 0.25)))
     # The value that R gives for the same scores as one vector, by mean with trim = .25.
-    assert interquartile_mean([0.1, 0.9, 0.2], [0.8, 0.35, 0.6], [0.7, 0.55, 0.45]) == pytest.approx(0.53)
+    scores = [np.array(task) for task in ([0.1, 0.9, 0.2], [0.8, 0.35, 0.6], [0.7, 0.55, 0.45])]
+    assert stratified.estimates(scores, 1.0)["iqm"] == pytest.approx(0.53)
 
 
 def test_aggregates_are_those_of_the_formulas() -> None:
