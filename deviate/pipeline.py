@@ -206,7 +206,7 @@ def compare_published(
     Raises:
         InputError: there is more than one experiment, it cannot be read, or a result is not understood.
     """
-    from deviate.stats.against import judge_published  # half a second of scipy, which runs do without
+    from deviate.report.against import judge_published  # half a second of scipy, which runs do without
 
     experiment = read_one(folder, name, form=form)
     _say_sources([experiment], display)

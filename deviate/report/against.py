@@ -6,10 +6,10 @@ from dataclasses import replace
 from deviate.errors import InputError
 from deviate.model.published_results import PublishedFindings
 from deviate.model.records import Experiment
+from deviate.report.published_text import OPTION, parse_published
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
 from deviate.stats.published_results import compare_published, few_runs_note, scale_note
-from deviate.stats.published_text import OPTION, parse_published
 
 
 def judge_published(experiment: Experiment, texts: Sequence[str], options: AnalysisOptions) -> PublishedFindings:
