@@ -7,6 +7,7 @@ from deviate.errors import InputError
 from deviate.model.published_results import PublishedFindings
 from deviate.model.records import Experiment
 from deviate.report.published_text import OPTION, parse_published
+from deviate.stats.advice import warnings_of
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
 from deviate.stats.published_results import compare_published, few_runs_note, scale_note
@@ -39,7 +40,8 @@ def judge_published(experiment: Experiment, texts: Sequence[str], options: Analy
         for result in results
     )
     # Which metric is the primary one is no question here, for the user has named one.
-    warnings = [warning for warning in findings.warnings if "primary metric" not in warning]
+    basis = replace(findings.basis, question=None, idle_margin=None)
+    warnings = warnings_of(replace(findings, basis=basis))
     of_numbers = [note(one) for note in (scale_note, few_runs_note) for one in comparisons]
     notes = [*filter(None, of_numbers), *warnings]
     return PublishedFindings(

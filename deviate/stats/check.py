@@ -22,12 +22,11 @@ from deviate.model.records import Experiment
 from deviate.model.texts import count
 from deviate.stats.compare import deciding_scores
 from deviate.stats.design.power import pairs_needed, runs_needed
-from deviate.stats.estimates.proof import repeatability
+from deviate.stats.estimates.proof import equal_words, repeatability, where
 from deviate.stats.estimates.sample import Values, differences_of, refusal, spread_refusal
 from deviate.stats.hypothesis.both import NEAR, ask_fit, including, interval_of_both
 from deviate.stats.hypothesis.two_tests import Side
 from deviate.stats.multiple.pairs import holm
-from deviate.stats.statements import equal_words, where
 from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
 
 TOO_FEW = "needs {needed}, has {n}: with fewer a check is always undecided"

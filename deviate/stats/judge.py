@@ -11,14 +11,13 @@ from deviate.errors import InputError
 from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Comparison, Description, Equivalence
 from deviate.model.estimates import Unavailable
-from deviate.model.findings import ExperimentFindings, Findings, PairFindings
+from deviate.model.findings import Basis, ExperimentFindings, Findings, PairFindings, PrimaryQuestion
 from deviate.model.margin import MARGIN_AFTER, date_margin
 from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import Experiment
 from deviate.series.aggregates import refuse_aggregate
 from deviate.series.copies import distinct_metrics
-from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, choose_headline, rank_of
-from deviate.stats.advice import all_warnings, ask_for_primary, never_reported_warnings
+from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, choose_headline, is_result, rank_of
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.bootstrap import Resamples
@@ -28,7 +27,7 @@ from deviate.stats.hypothesis.paired import match_partners
 from deviate.stats.hypothesis.survival import attainment
 from deviate.stats.lookup import require_metric
 from deviate.stats.multiple.many import compare_many
-from deviate.stats.multiple.pairs import compare_all, find_headline, label, match_metrics
+from deviate.stats.multiple.pairs import compare_all, find_headline, label_of, match_metrics
 from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
 from deviate.stats.options import AnalysisOptions
@@ -99,23 +98,7 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions = AS_RECOR
                 strict=True,
             )
         )
-    is_all_silent = not metrics[0] and distinct.never_reported
-    warnings = [question] if question and not is_all_silent else []
-    warnings += _differing_plans(recorded, matches, choice)
-    if options.margin is not None and chosen is None:
-        warnings.append(
-            f"The margin {options.margin:g} is not used, because there is no primary metric: name one with --metric."
-        )
-    if options.aggregate == "best" and (undirected := [m.name for m in metrics[0] if m.direction is None]):
-        warnings.append(
-            f"best needs a direction, which {', '.join(undirected)} lacks: its own aggregate is used. "
-            "Set direction in deviate.toml."
-        )
-    labels = [label(one, experiments) if options.compares else one.variant for one in experiments]
-    if len(experiments) == 1:
-        labels = [experiments[0].name]
-    warnings += never_reported_warnings(distinct.never_reported)
-    warnings += all_warnings(described, pairs, labels, chosen, options)
+    labels = [label_of(one, experiments) for one in experiments]
     sources = None if pairs else noise(described, confidence=confidence)
     return Findings(
         experiments=tuple(described),
@@ -123,7 +106,6 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions = AS_RECOR
         primary=chosen,
         confidence=confidence,
         analysis_seed=options.analysis_seed,
-        warnings=tuple(dict.fromkeys(warnings)),
         noise=sources,
         evaluation=evaluation_agreement(experiments),
         many=compare_many(described, labels, matches=matches, confidence=confidence, rng=rng) if pairs else (),
@@ -132,6 +114,16 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions = AS_RECOR
         else None,
         planning=planning(described, pairs, sources, chosen, confidence=confidence),
         primary_choice=choice,
+        basis=Basis(
+            matches=matches,
+            is_paired=options.is_paired,
+            question=None if not metrics[0] and distinct.never_reported else question,
+            never_reported=tuple(distinct.never_reported),
+            idle_margin=options.margin if chosen is None else None,
+            undirected=tuple(metric.name for metric in metrics[0] if metric.direction is None)
+            if options.aggregate == "best"
+            else (),
+        ),
     )
 
 
@@ -247,8 +239,8 @@ def _choice(
     options: AnalysisOptions,
     *,
     has_tasks: bool,
-) -> tuple[PrimaryChoice | None, str]:
-    """The primary metric of the baseline, and a sentence that asks for one where it cannot be told.
+) -> tuple[PrimaryChoice | None, PrimaryQuestion | None]:
+    """The primary metric of the baseline, or the question for one where it cannot be told.
 
     Args:
         has_tasks: over tasks no single metric decides, unless one was declared.
@@ -261,14 +253,26 @@ def _choice(
         is_declared = any(metric.is_primary and metric.name == named for metric in metrics)
         headline = _headline(experiments[0], metrics)
         if headline is not None and headline.choice.name == named and not is_planned:
-            return headline.choice, ""  # whoever names what the rule would choose has chosen nothing after the runs
-        return planned if is_planned else _named(named, is_declared=is_declared), ""
+            return headline.choice, None  # whoever names what the rule would choose has chosen nothing after the runs
+        return planned if is_planned else _named(named, is_declared=is_declared), None
     if has_tasks and not any(metric.is_primary for metric in metrics):
-        return None, ""
+        return None, None
     if planned is not None and any(metric.name == planned.name for metric in metrics):
-        return planned, ""
+        return planned, None
     headline = _headline(experiments[0], metrics)
-    return (None, ask_for_primary(metrics)) if headline is None else (headline.choice, "")
+    return (None, _question(metrics)) if headline is None else (headline.choice, None)
+
+
+def _question(metrics: Sequence[SelectedMetric]) -> PrimaryQuestion:
+    declared = tuple(metric.name for metric in metrics if metric.is_primary)
+    results = tuple(metric.name for metric in metrics if is_result(metric))
+    if not metrics:
+        return PrimaryQuestion("no metrics", ())
+    if declared:
+        return PrimaryQuestion("declared", declared)
+    return (
+        PrimaryQuestion("order", results) if results else PrimaryQuestion("no result", tuple(m.name for m in metrics))
+    )
 
 
 def _headline(experiment: Experiment, metrics: Sequence[SelectedMetric]) -> Headline | None:
@@ -277,18 +281,6 @@ def _headline(experiment: Experiment, metrics: Sequence[SelectedMetric]) -> Head
     headline = choose_headline(metrics, first.series if first else {}, first.trained_s if first else None)
     is_table = bool(experiment.imported) or not experiment.sources_hash
     return None if headline is None or (is_table and headline.is_by_order) else headline
-
-
-def _differing_plans(
-    experiments: Sequence[Experiment], matches: Mapping[str, str], choice: PrimaryChoice | None
-) -> list[str]:
-    """A sentence for each candidate whose plan names another primary metric than the one that decides here."""
-    name = "" if choice is None else matches.get(choice.name, choice.name)
-    return [
-        f"Plans differ: before its first run, {experiment.name} was planned to be judged by {experiment.primary.name}."
-        for experiment in experiments[1:]
-        if choice is not None and experiment.primary is not None and experiment.primary.name != name
-    ]
 
 
 def _named(named: str, *, is_declared: bool) -> PrimaryChoice:

@@ -11,6 +11,7 @@ from deviate.model.plan import SelectedMetric
 from deviate.model.records import DrawEvent, EvaluationData, Experiment, Flip, Run, Series, Weights
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
+from deviate.stats.statements import with_statements
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 IMPLEMENTATION = ("kernels", "autotune", "precision")
@@ -96,4 +97,4 @@ def usual() -> list[Experiment]:
 
 
 def study(*experiments: Experiment, **settings: object) -> Findings:
-    return judge(experiments, AnalysisOptions(compares=False, **settings))  # type: ignore[arg-type]
+    return with_statements(judge(experiments, AnalysisOptions(compares=False, **settings)))  # type: ignore[arg-type]

@@ -40,6 +40,8 @@ from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.parts.planning import planning_section
 from deviate.report.parts.table import result_table
 from deviate.report.parts.tasks import task_lines, task_section, task_sentence
+from deviate.stats.advice import warnings_of
+from deviate.stats.statements import with_statements
 
 FEW = 4
 MOST_OTHERS = 4
@@ -51,6 +53,7 @@ GIVEN = "scores"
 
 def build_report(findings: Findings) -> Report:
     """Build the report: select, round and word everything in it."""
+    findings = with_statements(findings)
     experiments, labels = findings.experiments, _labels(findings)
     metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
     level, rows = confidence_text(findings.confidence), matched_rows(findings)
@@ -383,7 +386,7 @@ def _description_sentence(description: Description, label: str, experiment: Expe
 
 
 def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
-    sentences = [clean(text) for text in findings.warnings]
+    sentences = [clean(text) for text in warnings_of(findings)]
     sentences += provenance.record_warnings([item.experiment for item in findings.experiments], labels)
     return tuple(dict.fromkeys(_with_short_names(sentences, findings)))
 

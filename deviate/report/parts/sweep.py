@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deviate.base.redaction import redact_words
 from deviate.model.estimates import Estimate, Interval, Unavailable
@@ -23,10 +23,14 @@ from deviate.report.format import (
 )
 from deviate.report.numbers import PLUS_MINUS, ShownNumber, append_unit, ends, share
 from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
+from deviate.stats.advice import ask_for_primary
 
 SCALES = {"log": ", logarithmic", "linear": "", "names": ""}
 Drawn = tuple[float | None, float | None, float | None, tuple[float, ...]]
 """Estimate, both ends, and the scores of single runs."""
+
+
+NO_METRIC = "there is no primary metric: name one with --metric"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class _Quantity:
 
 
 def sweep_document(sweep: SweepFindings) -> Document:
+    if not sweep.metric:
+        sweep = replace(sweep, why_no_metric=ask_for_primary(sweep.question) if sweep.question else NO_METRIC)
     argument = name_text(sweep.argument)
     warnings = tuple(_warnings(sweep))
     return Document(

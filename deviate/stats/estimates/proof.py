@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from deviate.model.estimates import value_text
 from deviate.model.findings import Absorption, Agreement, Parting, Repeatability, WeightsAgreement
 from deviate.model.places import place_text
 from deviate.model.records import DrawEvent, EvaluationData, Experiment, Run, Series
@@ -36,6 +37,27 @@ def repeatability(experiment: Experiment) -> Repeatability:
         weights=weights,
         evaluation=evaluation_agreement([experiment]),
     )
+
+
+def equal_words(proof: Repeatability) -> str:
+    """`5 runs bitwise equal`, and what could not be compared."""
+    left_out = "" if proof.weights == "equal" else " in metrics"
+    if not proof.n_metrics:
+        left_out = " in final weights, no quality metric reported"
+    return f"{count(proof.n, 'run')} bitwise equal{left_out}"
+
+
+def where(proof: Repeatability) -> str:
+    """Where the runs of a variant part, with the values to their last bit."""
+    parting = proof.parting
+    if parting is None:
+        return "final weights differ"
+    step = "outside the main loop" if parting.step is None else f"at main-loop step {parting.step}"
+    one, other = (
+        f"{'nothing' if value is None else value_text(value)} in replicate {replicate}"
+        for value, replicate in zip(parting.values, parting.replicates, strict=True)
+    )
+    return f"{parting.metric} differs {step}: {one}, {other}"
 
 
 def select_completed(experiment: Experiment) -> list[Run]:

@@ -70,7 +70,7 @@ def compare_all(
         for both, candidate, at, has_pairs in zip(matched, experiments[1:], standings, are_paired, strict=True)
     ]
     has_looks = any(at.plan is not None for at in standings)
-    base_name, *other_names = (label(experiment, experiments) for experiment in experiments)
+    base_name, *other_names = (label_of(experiment, experiments) for experiment in experiments)
     corrected, family = adjust(
         compared,
         confidence=options.confidence,
@@ -159,7 +159,7 @@ def match_metrics(
     return pairs
 
 
-def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
+def label_of(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
     """Name of the experiment, with its variant where another one has the same name."""
     is_unique = [other.name for other in experiments].count(experiment.name) == 1
     return experiment.name if is_unique else f"{experiment.name}:{experiment.variant}"

@@ -11,6 +11,7 @@ from statsmodels.stats import power
 from deviate.model.comparisons import Comparison, Description, Paired
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.records import Experiment
+from deviate.stats.advice import warnings_of
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.power import (
@@ -89,7 +90,7 @@ def test_runs_by_other_rules_are_no_pairs_and_the_reader_is_told() -> None:
     )
     found = judge([one, same, other], AnalysisOptions(is_paired=True))
     assert [pair.comparisons[0].is_paired for pair in found.pairs] == [True, False]
-    (told,) = [it for it in found.warnings if "streams" in it]
+    (told,) = [it for it in warnings_of(found) if "streams" in it]
     assert told.startswith("one and other were started by different versions of deviate (streams 1 and 2)")
     assert "not compared as pairs" in told
 
@@ -99,7 +100,7 @@ def test_what_was_run_elsewhere_has_no_rules_that_could_differ() -> None:
     one, other = (experiment(name, [chosen], {"acc": [0.1, 0.3, 0.2, 0.5]}) for name in ("one", "other"))
     found = judge([replace(one, streams=2, scores=1), other], AnalysisOptions(is_paired=True))
     assert found.pairs[0].comparisons[0].is_paired
-    assert not [it for it in found.warnings if "streams" in it]
+    assert not [it for it in warnings_of(found) if "streams" in it]
 
 
 @pytest.mark.parametrize("seed", range(5))
