@@ -6,8 +6,8 @@ from dataclasses import replace
 from deviate.errors import InputError
 from deviate.model.published_results import PublishedFindings
 from deviate.model.records import Experiment
+from deviate.report.advice import warnings_of
 from deviate.report.published_text import OPTION, parse_published
-from deviate.stats.advice import warnings_of
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
 from deviate.stats.published_results import compare_published, few_runs_note, scale_note

@@ -10,7 +10,7 @@ from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVer
 from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings
 from deviate.model.records import Experiment
-from deviate.stats.advice import pairing_warnings
+from deviate.report.advice import pairing_warnings
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p

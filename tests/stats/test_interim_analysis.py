@@ -11,7 +11,7 @@ from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.findings import Findings, PairFindings
 from deviate.model.records import Experiment, Run
-from deviate.stats.advice import warnings_of
+from deviate.report.advice import warnings_of
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
 from deviate.stats.hypothesis.both import BothTests, ask_both
 from deviate.stats.judge import judge

@@ -13,7 +13,7 @@ from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Test, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment, Series
-from deviate.stats.advice import warnings_of
+from deviate.report.advice import warnings_of
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
 

@@ -10,8 +10,8 @@ from studies import equal, flip, noisy_run, spread, study, usual, variant
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings, NoiseFindings, NoiseRow, NoiseTable
 from deviate.model.records import Experiment
+from deviate.report.statements import with_statements
 from deviate.stats.noise import noise
-from deviate.stats.statements import with_statements
 
 
 def _noise(*experiments: Experiment) -> NoiseFindings:

@@ -11,6 +11,7 @@ from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
 from deviate.model.texts import first_few
 from deviate.registry import wing
+from deviate.report.advice import warnings_of
 from deviate.report.data.published import SCHEMA, document_data
 from deviate.report.data.tables import data_section, score_rows
 from deviate.report.document import (
@@ -40,8 +41,7 @@ from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.parts.planning import planning_section
 from deviate.report.parts.table import result_table
 from deviate.report.parts.tasks import task_lines, task_section, task_sentence
-from deviate.stats.advice import warnings_of
-from deviate.stats.statements import with_statements
+from deviate.report.statements import with_statements
 
 FEW = 4
 MOST_OTHERS = 4

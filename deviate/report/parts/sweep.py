@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from deviate.base.redaction import redact_words
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
+from deviate.report.advice import ask_for_primary
 from deviate.report.data.published import SWEEP_SCHEMA, document_data
 from deviate.report.data.tables import shield_rows
 from deviate.report.document import Absent, Document, DocumentTable, Entry, Fact, ReportFigure, Section, TableRow, cell
@@ -23,7 +24,6 @@ from deviate.report.format import (
 )
 from deviate.report.numbers import PLUS_MINUS, ShownNumber, append_unit, ends, share
 from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
-from deviate.stats.advice import ask_for_primary
 
 SCALES = {"log": ", logarithmic", "linear": "", "names": ""}
 Drawn = tuple[float | None, float | None, float | None, tuple[float, ...]]

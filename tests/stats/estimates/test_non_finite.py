@@ -6,7 +6,7 @@ import math
 from samples import experiment, metric, run
 
 from deviate.model.records import Experiment
-from deviate.stats.advice import warnings_of
+from deviate.report.advice import warnings_of
 from deviate.stats.describe import describe_runs
 from deviate.stats.judge import judge
 

@@ -11,7 +11,7 @@ from statsmodels.stats import power
 from deviate.model.comparisons import Comparison, Description, Paired
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.records import Experiment
-from deviate.stats.advice import warnings_of
+from deviate.report.advice import warnings_of
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.power import (

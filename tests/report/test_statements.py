@@ -6,7 +6,7 @@ from studies import equal, noisy_run, spread, study, usual, variant
 
 from deviate.model.estimates import Unavailable
 from deviate.model.records import DrawEvent, EvaluationData, Experiment, SeedEvent
-from deviate.stats.advice import warnings_of
+from deviate.report.advice import warnings_of
 from deviate.stats.judge import judge
 
 

@@ -13,15 +13,16 @@ from deviate.model.places import place_text
 from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.model.texts import count, first_few
+from deviate.report.evaluation import evaluation_warnings
+from deviate.report.statements import unrouted_words
 from deviate.series.headline import is_on_test_data
 from deviate.series.words import words_of
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
-from deviate.stats.estimates.proof import evaluation_warnings, select_completed
+from deviate.stats.estimates.proof import select_completed
 from deviate.stats.hypothesis.paired import differing_rules, pairing_cost
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm, label_of
-from deviate.stats.remarks import non_finite_warnings
-from deviate.stats.statements import unrouted_words
+from deviate.stats.remarks import non_finite_note
 
 CHOSEN = word_set("model checkpoint weights epoch params parameters estimator configuration config run threshold")
 """What may be the best of several by other data: `test accuracy of the best model`."""
@@ -269,6 +270,16 @@ def never_reported_warnings(names: Sequence[str]) -> list[str]:
         return []
     cure = "Correct or deselect them in deviate.toml." if len(names) > 1 else "Correct or deselect it in deviate.toml."
     return [f"Left out, because no run reported them: {first_few(names, N_NAMED)}. {cure}"]
+
+
+def non_finite_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """A sentence for each quality metric that some completed run reported as NaN or infinite and then as finite."""
+    return [
+        f"{label}: {metric.name} was {note}, but finite at the end. These runs count as completed."
+        for experiment, label in zip(experiments, labels, strict=True)
+        for metric in experiment.metrics
+        if metric.role == "quality" and (note := non_finite_note(experiment.runs, metric.name))
+    ]
 
 
 def _silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:

@@ -9,7 +9,8 @@ from deviate.model.findings import Absorption, Findings, NoiseRow, NoiseTable, R
 from deviate.model.places import place_text
 from deviate.model.records import Experiment
 from deviate.model.texts import count, first_few
-from deviate.stats.estimates.proof import equal_words, evaluation_statements, select_completed, where
+from deviate.report.evaluation import evaluation_statements
+from deviate.stats.estimates.proof import equal_words, select_completed, where
 from deviate.stats.estimates.sample import spread_refusal
 from deviate.stats.study import (
     CONTROL,

@@ -3,7 +3,7 @@ import dataclasses
 from studies import noisy_run, study, usual, variant
 
 from deviate.model.records import Experiment, SeedEvent
-from deviate.stats.advice import fixed_seed_warnings, warnings_of
+from deviate.report.advice import fixed_seed_warnings, warnings_of
 
 
 def _seeded(name: str, *values: str, action: str = "fixed") -> Experiment:

@@ -10,7 +10,7 @@ from samples import experiment, metric, sample
 from deviate.model.findings import ExperimentFindings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Series
-from deviate.stats.advice import tail_warnings, warnings_of
+from deviate.report.advice import tail_warnings, warnings_of
 from deviate.stats.describe import describe_runs
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
