@@ -11,7 +11,6 @@ from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
 from deviate.model.texts import first_few
 from deviate.registry import wing
-from deviate.report.advice import warnings_of
 from deviate.report.data.published import SCHEMA, document_data
 from deviate.report.data.tables import data_section, score_rows
 from deviate.report.document import (
@@ -41,7 +40,6 @@ from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.parts.planning import planning_section
 from deviate.report.parts.table import result_table
 from deviate.report.parts.tasks import task_lines, task_section, task_sentence
-from deviate.report.statements import with_statements
 
 FEW = 4
 MOST_OTHERS = 4
@@ -53,6 +51,8 @@ GIVEN = "scores"
 
 def build_report(findings: Findings) -> Report:
     """Build the report: select, round and word everything in it."""
+    from deviate.report.statements import with_statements  # numpy, which the help of a verb has no use for
+
     findings = with_statements(findings)
     experiments, labels = findings.experiments, _labels(findings)
     metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
@@ -386,6 +386,8 @@ def _description_sentence(description: Description, label: str, experiment: Expe
 
 
 def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
+    from deviate.report.advice import warnings_of  # scipy, which the help of a verb has no use for
+
     sentences = [clean(text) for text in warnings_of(findings)]
     sentences += provenance.record_warnings([item.experiment for item in findings.experiments], labels)
     return tuple(dict.fromkeys(_with_short_names(sentences, findings)))

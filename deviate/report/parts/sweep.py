@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from deviate.base.redaction import redact_words
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.sweep import SweepFindings, SweepRow
-from deviate.report.advice import ask_for_primary
 from deviate.report.data.published import SWEEP_SCHEMA, document_data
 from deviate.report.data.tables import shield_rows
 from deviate.report.document import Absent, Document, DocumentTable, Entry, Fact, ReportFigure, Section, TableRow, cell
@@ -49,6 +48,8 @@ class _Quantity:
 
 def sweep_document(sweep: SweepFindings) -> Document:
     if not sweep.metric:
+        from deviate.report.advice import ask_for_primary  # scipy, which the help of a verb has no use for
+
         sweep = replace(sweep, why_no_metric=ask_for_primary(sweep.question) if sweep.question else NO_METRIC)
     argument = name_text(sweep.argument)
     warnings = tuple(_warnings(sweep))

@@ -114,7 +114,7 @@ def _with_outcomes(
     """The comparison with failed runs ranked worst, the metric against steps, and the time to its target.
 
     Args:
-        rng: gives one number, with which the generator of each of them begins, as in `compare_descriptions`.
+        rng: gives one number, with which the generator of the curves begins, as in `compare_descriptions`.
     """
     before, after = comparison.baseline, comparison.candidate
     has_target = comparison.metric.target is not None
@@ -126,7 +126,7 @@ def _with_outcomes(
             candidate,
             comparison.metric,
             comparison.candidate_metric,
-            rng=rng,
+            rng=np.random.default_rng(int(rng.integers(2**63))),
             confidence=confidence,
         ),
         attainment=compare_attainment(before.attainment, after.attainment) if has_target else NOT_ASKED,

@@ -6,7 +6,6 @@ d <- data.frame(y = unlist(scores), g = factor(rep(names(scores), lengths(scores
 oneway.test(y ~ g, d, var.equal = TRUE); oneway.test(y ~ g, d); kruskal.test(y ~ g, d)
 set.seed(1); fit <- glht(aov(y ~ g, d), linfct = mcp(g = "Dunnett")); summary(fit); confint(fit)
 pairwise.t.test(d$y, d$g, pool.sd = FALSE, p.adjust.method = "holm")
-p.adjust(c(.01, .02, .03, .04, .2), "BH")
 """
 
 import dataclasses
@@ -18,7 +17,7 @@ import pytest
 from samples import experiment, metric
 from scipy import integrate
 from scipy import stats as scipy_stats
-from statsmodels.stats import multitest, oneway
+from statsmodels.stats import oneway
 
 from deviate.model.comparisons import ManyTable
 from deviate.model.estimates import Interval, Test, Unavailable
@@ -27,7 +26,6 @@ from deviate.stats.hypothesis.both import BothTests, ask_both, both_interval
 from deviate.stats.judge import judge
 from deviate.stats.multiple.many import (
     anova,
-    benjamini_hochberg,
     compare_many,
     dunnett,
     dunnett_critical,
@@ -218,18 +216,6 @@ def test_intervals_of_pairs_cover_all_pairs_by_bonferroni() -> None:
     assert isinstance(wide, Interval)
     assert (it.low, it.high, it.confidence) == (wide.low, wide.high, 0.95)
     assert "6 pairs" in it.method
-
-
-@pytest.mark.parametrize("p_values", [[0.01, 0.02, 0.03, 0.04], [0.01, 0.02, 0.03, 0.04, 0.2], [0.5, 0.001, 0.04]])
-def test_benjamini_and_hochberg_are_those_of_statsmodels(p_values: list[float]) -> None:
-    assert benjamini_hochberg(p_values) == pytest.approx(list(multitest.multipletests(p_values, method="fdr_bh")[1]))
-
-
-def test_what_has_no_p_is_no_discovery_and_costs_the_others_nothing() -> None:
-    absent = Unavailable("identical")
-    assert benjamini_hochberg([0.01, absent, 0.04]) == [0.02, absent, 0.04]
-    assert benjamini_hochberg([]) == []
-    assert benjamini_hochberg([absent]) == [absent]
 
 
 def test_a_candidate_with_few_runs_has_a_reason_and_leaves_the_family() -> None:
