@@ -21,7 +21,7 @@ from deviate.model.findings import PairFindings
 from deviate.model.records import Experiment
 from deviate.model.texts import count
 from deviate.stats.compare import deciding_scores
-from deviate.stats.design.power import pairs_needed, runs_needed
+from deviate.stats.design.power import runs_needed
 from deviate.stats.estimates.proof import equal_words, repeatability, where
 from deviate.stats.estimates.sample import Values, differences_of, refusal, spread_refusal
 from deviate.stats.hypothesis.both import NEAR, ask_fit, including, interval_of_both
@@ -285,14 +285,14 @@ def _outcome_without_spread(comparison: Comparison, confidence: float) -> tuple[
 def _count_needed(comparison: Comparison, level: float, *, is_alone: bool) -> int | Unavailable:
     """Runs needed, from the power of the one-sided bound for a true difference of 0, never of the observed one.
 
-    Source: noncentral t, as in `runs_for_effect`.
+    Source: noncentral t, as in `runs_needed`.
     """
     margin = comparison.metric.margin
     if not margin:
         return Unavailable("no margin was given")
     b, a = deciding_scores(comparison)
     two_sided = 2 * level - 1
-    needed = (pairs_needed if comparison.is_paired else runs_needed)(margin, b, a, confidence=two_sided)
+    needed = runs_needed(margin, b, a, confidence=two_sided, is_paired=comparison.is_paired)
     least = needed_pairs(is_alone=is_alone) if comparison.is_paired else VERDICT_RUNS
     return needed if isinstance(needed, Unavailable) else max(needed, least)
 

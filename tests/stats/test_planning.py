@@ -17,7 +17,6 @@ from deviate.stats.design.power import (
     arrangement_loss,
     detectable_difference,
     detectable_effect,
-    detectable_paired_effect,
 )
 from deviate.stats.hypothesis.two_tests import ask
 from deviate.stats.judge import judge
@@ -163,7 +162,7 @@ def test_without_a_primary_metric_nothing_is_planned() -> None:
 @pytest.mark.parametrize(("n", "is_paired"), [(5, False), (8, False), (6, True), (8, True)])
 def test_the_detectable_difference_is_seen_by_both_tests_in_eighty_percent(n: int, *, is_paired: bool) -> None:
     """Simulated through the decision itself."""
-    effect = detectable_paired_effect(n) if is_paired else detectable_effect(n, n)
+    effect = detectable_effect(n, n, is_paired=True) if is_paired else detectable_effect(n, n)
     draws = np.random.default_rng(3)
     b, a = draws.normal(0, 1, (2000, n)), draws.normal(effect, 1, (2000, n))
     b = np.zeros_like(b) if is_paired else b

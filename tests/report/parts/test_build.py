@@ -8,6 +8,7 @@ from deviate.model.findings import Findings
 from deviate.model.plan import PrimaryChoice
 from deviate.model.records import DrawEvent, Experiment, Series
 from deviate.replay.variants import VARIANTS
+from deviate.report.advice import warnings_of
 from deviate.report.document import Absent, DocumentTable, Report, ReportFigure, Section
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
@@ -206,7 +207,7 @@ def test_every_warning_of_the_findings_and_the_records_is_in_the_view() -> None:
     runs = [run(i, {"test_acc": single(i)}, warnings=("wrote outside its work copy: /tmp/x",)) for i in range(2)]
     findings = judge([experiment("a", runs, [selected()], n_planned=4, warnings=("snapshot is old",))])
     view = build_report(findings)
-    assert set(findings.warnings) <= set(view.warnings)
+    assert set(warnings_of(findings)) <= set(view.warnings)
     assert "a: snapshot is old" in view.warnings
     assert "a, replicates 0–1: wrote outside its work copy: /tmp/x" in view.warnings
 

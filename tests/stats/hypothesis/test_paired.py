@@ -17,11 +17,11 @@ from deviate.stats.describe import describe_runs
 from deviate.stats.design.power import (
     arrangement_loss,
     detectable_difference,
+    detectable_effect,
     detectable_interval,
     detectable_paired,
-    detectable_paired_effect,
     detectable_paired_interval,
-    pairs_needed,
+    runs_needed,
 )
 from deviate.stats.hypothesis import paired
 from deviate.stats.hypothesis.both import paired_both_interval, sign_flip_test
@@ -177,7 +177,7 @@ def test_what_pairs_could_see_is_that_of_statsmodels(n: int, confidence: float) 
     """Times what the sign flips cost."""
     expected = power.TTestPower().solve_power(nobs=n, alpha=1 - confidence, power=0.8)
     expected *= arrangement_loss(n, n, 1 - confidence, is_paired=True)
-    assert detectable_paired_effect(n, confidence=confidence) == pytest.approx(expected, rel=1e-4)
+    assert detectable_effect(n, n, is_paired=True, confidence=confidence) == pytest.approx(expected, rel=1e-4)
     b, a = pairs(n, 0.5)
     sd = np.std(np.array(a) - b, ddof=1)
     assert detectable_paired(b, a, confidence=confidence) == pytest.approx(expected * sd, rel=1e-4)
@@ -185,10 +185,10 @@ def test_what_pairs_could_see_is_that_of_statsmodels(n: int, confidence: float) 
 
 def test_pairs_needed_are_the_fewest_that_see_the_difference() -> None:
     b, a = pairs(12, 0.5)
-    n = pairs_needed(0.7, b, a)
+    n = runs_needed(0.7, b, a, is_paired=True)
     assert isinstance(n, int)
     sd = float(np.std(np.array(a) - b, ddof=1))
-    assert detectable_paired_effect(n) * sd <= 0.7 < detectable_paired_effect(n - 1) * sd
+    assert detectable_effect(n, n, is_paired=True) * sd <= 0.7 < detectable_effect(n - 1, n - 1, is_paired=True) * sd
 
 
 def test_the_range_of_a_detectable_difference_is_that_of_its_sd() -> None:
