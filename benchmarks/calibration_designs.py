@@ -12,12 +12,11 @@ from scipy import stats as distributions
 from deviate.model.estimates import Test, Unavailable
 from deviate.stats.describe import describe
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
-from deviate.stats.estimates.stratified import improvement_interval, intervals
 from deviate.stats.hypothesis.curves import compare_curves
 from deviate.stats.hypothesis.failures import rate_interval, rate_test, worst_rank
 from deviate.stats.hypothesis.survival import kaplan_meier, log_rank, survival_median_interval
 from deviate.stats.hypothesis.two_sample import welch
-from deviate.stats.multiple.tasks import friedman, nemenyi
+from deviate.stats.multiple.tasks import friedman, improvement_interval, intervals, nemenyi
 
 ALPHA = 0.05
 N_TASKS = 5

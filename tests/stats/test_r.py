@@ -40,7 +40,6 @@ from deviate.stats.estimates.one_sample import (
     skewness,
 )
 from deviate.stats.estimates.spread import brown_forsythe, f_test, levene
-from deviate.stats.estimates.stratified import estimates
 from deviate.stats.hypothesis.both import ask_both, equivalence
 from deviate.stats.hypothesis.failures import rate_interval
 from deviate.stats.hypothesis.paired import correlation, paired_interval, paired_t, wilcoxon
@@ -55,7 +54,7 @@ from deviate.stats.multiple.many import (
     welch_anova,
 )
 from deviate.stats.multiple.pairs import holm
-from deviate.stats.multiple.tasks import critical_difference, friedman, mean_ranks, nemenyi
+from deviate.stats.multiple.tasks import critical_difference, estimates, friedman, mean_ranks, nemenyi
 
 DATA = Path(__file__).parent / "data"
 Outcomes = Mapping[str, object]
