@@ -285,8 +285,8 @@ def _is_uneven(normalised: _NormalisedScores) -> bool:
 # Aggregates over tasks, with intervals from runs resampled within each task.
 #
 # Source: Agarwal et al. (2021), Deep reinforcement learning at the edge of the statistical precipice. Its percentile
-# intervals are too short with few runs: by n in place of n - 1, and by normal in place of t. Both are corrected here, as
-# in Hesterberg (2015), What teachers should know about the bootstrap: for shares by another level of the
+# intervals are too short with few runs: by n in place of n - 1, and by normal in place of t. Both are corrected here,
+# as in Hesterberg (2015), What teachers should know about the bootstrap: for shares by another level of the
 # percentile, which cannot leave 0 to 1; for scores by a factor, for a far percentile of few runs is too near.
 
 
