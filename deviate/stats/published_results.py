@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from deviate.model.comparisons import Description, Verdict
-from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
 from deviate.model.texts import count
@@ -15,8 +15,6 @@ from deviate.stats.interim_analysis import pending
 
 UNKNOWN_SCORES = "their scores are not known"
 """Why the verdict on two rows of a table is undecided."""
-FAR = 25.0
-"""Ratio of two means from which one of them is taken for a percentage, if nothing else says so."""
 
 
 def compare_published(
@@ -62,37 +60,6 @@ def compare_published(
         verdict=Verdict("undecided", _why_undecided(described.n, published.n)),
         margin=margin,
         margin_interval=Unavailable("no margin was given") if margin is None else interval(2 * confidence - 1),
-    )
-
-
-def scale_note(comparison: PublishedComparison) -> str:
-    """A warning if one side looks like a percentage and the other like a fraction; empty otherwise."""
-    mean, published_mean = comparison.mean, comparison.published.mean
-    if isinstance(mean, Unavailable) or min(mean, published_mean) <= 0:
-        return ""
-    is_far = comparison.direction == "max" or max(mean, published_mean) / min(mean, published_mean) >= FAR
-    if mean <= 1 < published_mean <= 100 and (is_far or comparison.published.is_percentage):
-        words, change, factor = ("a percentage", "a fraction"), "divide theirs and its spread by 100", 0.01
-    elif published_mean <= 1 < mean <= 100 and is_far:
-        words, change, factor = ("a fraction", "a percentage"), "multiply theirs and its spread by 100", 100.0
-    else:
-        return ""
-    name = comparison.published.metric
-    return (
-        f"{name}: theirs ({published_mean:g}) looks like {words[0]}, ours ({mean:.6g}) like {words[1]}. Nothing was "
-        f"converted: {change}, as {name}={published_mean * factor:.6g}."
-    )
-
-
-def few_runs_note(comparison: PublishedComparison) -> str:
-    """A warning if one side has too few runs for more than a description; empty otherwise."""
-    sides = {"ours": comparison.n, "theirs": comparison.published.n}
-    counts = [f"{count(n, 'run')} of {side}" for side, n in sides.items() if 1 < n < VERDICT_RUNS]
-    if not counts:
-        return ""
-    return (
-        f"{comparison.published.metric}: {' and '.join(counts)}; with fewer than {VERDICT_RUNS} the numbers only "
-        "describe these runs, and the interval holds for normal scores."
     )
 
 
