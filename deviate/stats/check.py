@@ -23,8 +23,8 @@ from deviate.model.texts import count
 from deviate.stats.compare import deciding_scores
 from deviate.stats.design.power import runs_needed
 from deviate.stats.estimates.proof import equal_words, repeatability, where
-from deviate.stats.estimates.sample import Values, differences_of, refusal, spread_refusal
-from deviate.stats.hypothesis.both import NEAR, ask_fit, including, interval_of_both
+from deviate.stats.estimates.sample import Values
+from deviate.stats.hypothesis.both import NEAR, ask_fit, including, interval_of_both, unfit
 from deviate.stats.hypothesis.two_tests import Side
 from deviate.stats.multiple.pairs import holm
 from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
@@ -72,11 +72,7 @@ def weigh(
     """
     if not 0 <= margin < math.inf:
         raise ValueError(f"The margin must be 0 or positive, not {margin:g}.")
-    if is_paired:
-        differences = differences_of(baseline, candidate, PAIRED_ALONE_RUNS)
-        if isinstance(differences, Unavailable):
-            return differences
-    elif reason := refusal(VERDICT_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
+    if reason := unfit(PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS, baseline, candidate, is_paired=is_paired):
         return reason
     null = -margin if direction == "max" else margin
     better: Side = "above" if direction == "max" else "below"

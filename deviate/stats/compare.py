@@ -20,7 +20,6 @@ from deviate.stats.hypothesis.both import (
     equivalence,
     including,
     paired_both_interval,
-    paired_equivalence,
     permutation_test,
     upper_p,
 )
@@ -232,7 +231,7 @@ def _as_pairs(comparison: Comparison, resamples: bootstrap.Resamples, confidence
         else bootstrap.mean_bootstrap(differences, rng=resamples, confidence=confidence),
         equivalence=NOT_ASKED
         if margin is None
-        else paired_equivalence(b, a, margin=margin, direction=direction, confidence=confidence),
+        else equivalence(b, a, margin=margin, direction=direction, confidence=confidence, is_paired=True),
         detectable=power.detectable_paired(b, a, confidence=confidence),
         detectable_interval=power.detectable_paired_interval(b, a, confidence=confidence),
         note=pairing_cost(baseline, candidate, confidence=confidence),
