@@ -59,6 +59,18 @@ def test_with_ties_kolmogorov_smirnov_is_every_exchange_of_runs(seed: int) -> No
     assert result.note.endswith(" ties")
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("n_b", "n_a"), [(6, 5), (7, 7), (8, 8), (9, 4)])
+def test_with_ties_the_p_of_ranks_is_that_of_all_arrangements(n_b: int, n_a: int, seed: int) -> None:
+    draws = np.random.default_rng(seed)
+    b, a = draws.integers(0, 6, n_b).astype(float), draws.integers(1, 8, n_a).astype(float)
+    ranks = scipy_stats.rankdata([*a, *b])
+    expected = scipy_stats.permutation_test(
+        (ranks[:n_a], ranks[n_a:]), lambda one, _, axis: one.sum(axis=axis), n_resamples=10**6, vectorized=True
+    )
+    assert found(mann_whitney(b.tolist(), a.tolist())).p_value == pytest.approx(expected.pvalue, rel=1e-9)
+
+
 def test_distributions_that_share_no_score_have_one_arrangement_as_far_on_each_side() -> None:
     result = found(kolmogorov_smirnov([float(i) for i in range(8)], [10.0 + i for i in range(8)]))
     assert (result.statistic, result.p_value) == (1, pytest.approx(2 / math.comb(16, 8)))
