@@ -12,12 +12,11 @@ from scipy import stats as distributions
 from deviate.model.estimates import Test, Unavailable
 from deviate.stats.describe import describe
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
-from deviate.stats.estimates.stratified import improvement_interval, interquartile_mean_interval
-from deviate.stats.multiple.tasks import friedman, nemenyi
-from deviate.stats.tests.curves import compare_curves
-from deviate.stats.tests.failures import rate_interval, rate_test, worst_rank
-from deviate.stats.tests.survival import kaplan_meier, log_rank, survival_median_interval
-from deviate.stats.tests.two_sample import welch
+from deviate.stats.hypothesis.curves import compare_curves
+from deviate.stats.hypothesis.failures import rate_interval, rate_test, worst_rank
+from deviate.stats.hypothesis.survival import kaplan_meier, log_rank, survival_median_interval
+from deviate.stats.hypothesis.two_sample import welch
+from deviate.stats.multiple.tasks import friedman, improvement_interval, intervals, nemenyi
 
 ALPHA = 0.05
 N_TASKS = 5
@@ -111,14 +110,14 @@ def median_covered(rng: Generator, n: int) -> bool | None:
 
 
 def log_rank_rejects(rng: Generator, n: int, horizon: float = 30.0) -> bool | None:
-    return rejects(log_rank(times(rng, n), times(rng, n, horizon), rng=rng))
+    return rejects(log_rank(times(rng, n), times(rng, n, horizon)))
 
 
 def worst_rank_rejects(rng: Generator, n: int) -> bool | None:
     """A fifth of the runs fail."""
     sides = [np.where(rng.random(n) < 0.2, np.nan, rng.normal(0, 1, n)).tolist() for _ in range(2)]
     b, a = (describe(side, direction="max") for side in sides)
-    return rejects(worst_rank(b, a, rng=rng))
+    return rejects(worst_rank(b, a))
 
 
 def band_covers(rng: Generator, n: int) -> bool | None:
@@ -143,7 +142,7 @@ def tasks(rng: Generator, n: int) -> list[np.ndarray]:
 
 
 def middle_covered(rng: Generator, n: int) -> bool | None:
-    found = interquartile_mean_interval(*(it.tolist() for it in tasks(rng, n)), rng=rng, n_resamples=N_RESAMPLES)
+    found = intervals(tasks(rng, n), 1.0, rng=rng, confidence=0.95, n_resamples=N_RESAMPLES)["iqm"]
     return None if isinstance(found, Unavailable) else found.low <= 0 <= found.high
 
 

@@ -31,8 +31,8 @@ from deviate.stats.describe import describe
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
 from deviate.stats.estimates.effect import sd_ratio
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread
+from deviate.stats.hypothesis.two_tests import ask
 from deviate.stats.multiple.pairs import holm
-from deviate.stats.tests.two_tests import ask
 
 ALPHA = 0.05
 Generator = np.random.Generator

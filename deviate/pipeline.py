@@ -25,7 +25,7 @@ from deviate.replay.between_runs import StoppingRule
 from deviate.replay.experiments import PreparedExperiment, Request, record_comparison, record_report
 from deviate.replay.first_run import with_resolved_metric
 from deviate.report.format import clean
-from deviate.stats.options import AnalysisOptions, judge_scores
+from deviate.stats.options import AnalysisOptions
 
 if TYPE_CHECKING:  # what compares and reports does without them
     from deviate.project.prepare import PreparedScript
@@ -206,7 +206,7 @@ def compare_published(
     Raises:
         InputError: there is more than one experiment, it cannot be read, or a result is not understood.
     """
-    from deviate.stats.against import judge_published  # half a second of scipy, which runs do without
+    from deviate.report.against import judge_published  # half a second of scipy, which runs do without
 
     experiment = read_one(folder, name, form=form)
     _say_sources([experiment], display)
@@ -257,12 +257,12 @@ def _baseline_first(experiments: Sequence[Experiment], baseline: str | None) -> 
     raise InputError(f"--baseline {baseline} is none of the experiments", f"they are: {names}")
 
 
-def judge_experiments(
-    experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True
-) -> Findings:
+def judge_experiments(experiments: Sequence[Experiment], options: AnalysisOptions) -> Findings:
     """Findings of one experiment, or of a baseline and its candidates, including stability."""
+    from deviate.stats.judge import judge  # half a second of scipy, which only verbs that judge wait for
+
     with timed_stage("stats", "judged %s", ", ".join(f"{one.name}:{one.variant}" for one in experiments)):
-        findings = judge_scores(_with_siblings(experiments) if compares else experiments, options, compares=compares)
+        findings = judge(_with_siblings(experiments) if options.compares else experiments, options)
     with timed_stage("stability", "measured outputs and weights"):
         stability_findings = wing("stability.judge").stability(
             [item.experiment for item in findings.experiments],
@@ -292,7 +292,7 @@ def _with_siblings(experiments: Sequence[Experiment]) -> list[Experiment]:
 
 def describe_variants(experiments: Sequence[Experiment], options: AnalysisOptions) -> Findings:
     """Findings on variants of one experiment: where the spread comes from, not which is better."""
-    return judge_experiments(experiments, options, compares=False)
+    return judge_experiments(experiments, dataclasses.replace(options, compares=False))
 
 
 def refuse_disjoint(metrics: Sequence[tuple[str, Iterable[str]]], advice: str) -> None:

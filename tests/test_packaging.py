@@ -75,7 +75,7 @@ from deviate.report.parts.build import build_report
 from deviate.sinks import Message, Record, Row, Scalar, Summary, Table, Template, by_keyword, given, methods, sink
 from deviate.stats.estimates.effect import hedges_g
 from deviate.stats.registry import Statistic, statistic
-from deviate.stats.tests.two_sample import welch_interval
+from deviate.stats.hypothesis.two_sample import welch_interval
 
 import deviate
 

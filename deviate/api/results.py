@@ -232,7 +232,7 @@ class Results:
         if noise is None:
             return None
         proofs = noise.repeatability[place : place + 1]
-        return replace(noise, tables=(), statements=(), overhead=None, repeatability=proofs)
+        return replace(noise, study=None, tables=(), overhead=None, repeatability=proofs)
 
     def _part(self) -> Findings:
         """The findings without what is about all experiments at once."""

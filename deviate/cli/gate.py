@@ -25,7 +25,7 @@ from deviate.records.layout import snapshot_folder
 from deviate.records.plans import read_plan
 from deviate.records.read import read_experiment
 from deviate.records.snapshot import read_manifest
-from deviate.stats.options import AnalysisOptions, judge_scores
+from deviate.stats.options import AnalysisOptions
 
 CONTROL = "control"
 FAILURES: tuple[Status, ...] = ("diverged", "crashed", "timed_out")
@@ -73,6 +73,7 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: 
     """
     # commands that do not judge should not wait 0.5 s for SciPy
     from deviate.stats.check import check_completion, check_control, check_metrics
+    from deviate.stats.judge import judge
 
     declared = _declared_metrics(experiments, options.matches)
     names = asked_metrics(
@@ -81,7 +82,7 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: 
     margined = _with_margins(experiments, margins_of(names, gate.margins))
     _refuse_other_aggregates(margined, names, options)
     sides = _without_unkept(margined, options.matches) if _is_baseline_file(experiments[0]) else margined
-    findings = judge_scores(sides, dataclasses.replace(options, metric=names[0], margin=None), keeps=names)
+    findings = judge(sides, dataclasses.replace(options, metric=names[0], margin=None, keeps=tuple(names)))
     _refuse_unasked(findings, names)
     controls: list[ControlCheck] = [
         check_control(name, runs) for name, runs in _controls(folder, experiments, gate.controls)
@@ -355,7 +356,9 @@ def baseline_of(
         InputError: runs are missing, a name is none of its metrics, or there is nothing to keep.
     """
     every = [metric.name for metric in experiment.metrics]
-    described = judge_scores([experiment], options, compares=False, keeps=every)
+    from deviate.stats.judge import judge  # half a second of scipy
+
+    described = judge([experiment], dataclasses.replace(options, compares=False, keeps=tuple(every)))
     descriptions = {description.metric.name: description for description in described.experiments[0].descriptions}
     missing = [run.replicate for run in experiment.runs if run.status in {"lost", "cancelled", "silent"}]
     n_missing = len(missing) + max(0, experiment.n_planned - len(experiment.runs))

@@ -1,5 +1,6 @@
 """What the runs say: descriptions and comparisons of experiments, where the spread comes from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -41,6 +42,40 @@ class PairFindings:
     family: str = ""
     looks: str = ""
     completion: CompletionComparison | Unavailable = NOT_ASKED
+
+
+@dataclass(frozen=True, slots=True)
+class PrimaryQuestion:
+    """Why no metric can be told to be the primary one, and the metrics of which one may be named.
+
+    Attributes:
+        reason: several are declared; the order of the results tells nothing; no result was reported; or there are no
+            metrics at all.
+    """
+
+    reason: Literal["declared", "order", "no result", "no metrics"]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What findings were asked with, for the sentences beside them.
+
+    Attributes:
+        matches: metric of the baseline to the metric of the candidates it is compared with.
+        is_paired: whether runs of the same replicate were to be pairs.
+        question: None where a metric is primary, or none has to be.
+        never_reported: metrics that are left out, because no run reported them.
+        idle_margin: a margin that was given, and no metric is primary; None otherwise.
+        undirected: metrics of the baseline whose best value was asked for, and that have no direction.
+    """
+
+    matches: Mapping[str, str] = field(default_factory=dict)
+    is_paired: bool = False
+    question: PrimaryQuestion | None = None
+    never_reported: tuple[str, ...] = ()
+    idle_margin: float | None = None
+    undirected: tuple[str, ...] = ()
 
 
 Agreement = Literal["equal", "differ", "undecided", "not seen"]
@@ -176,21 +211,44 @@ class Overhead:
 
 
 @dataclass(frozen=True, slots=True)
+class Study:
+    """Variants of one experiment with their proofs, in the same order; `reference` is the one that ratios refer to."""
+
+    described: tuple[ExperimentFindings, ...]
+    kinds: tuple[NoiseKind, ...]
+    proofs: tuple[Repeatability, ...]
+    absorbed: tuple[Absorption | None, ...]
+    control: Literal["intact", "broken", "absent"]
+    reference: Experiment | None
+
+    @property
+    def experiments(self) -> list[Experiment]:
+        return [findings.experiment for findings in self.described]
+
+    @property
+    def is_single(self) -> bool:
+        return len(self.described) == 1
+
+
+@dataclass(frozen=True, slots=True)
 class NoiseFindings:
     """Where the spread comes from.
 
     Attributes:
+        study: the variants that sentences are about; None where nothing is said of them.
         tables: one per quality metric; empty for a single variant.
         control: whether the runs of the control variant are bitwise equal; "absent" when there are not two of them.
         statements: sentences that say what the figures mean, and what may not be claimed.
     """
+
+    study: Study | None
 
     tables: tuple[NoiseTable, ...]
     repeatability: tuple[Repeatability, ...]
     control: Literal["intact", "broken", "absent"]
     absorption: tuple[Absorption, ...]
     overhead: Overhead | None
-    statements: tuple[str, ...]
+    statements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,13 +260,13 @@ class Findings:
         pairs: one per candidate; empty for a single experiment, and for variants of one that are only described.
         primary: name of the primary metric, None when it could not be told (then a warning says how to name one).
         primary_choice: why it is the primary one; None where there is none.
-        warnings: sentences for the user, each with what to do.
         noise: None where experiments are compared.
         many: one per metric, where three or more experiments are compared.
         tasks: where metrics were named as tasks.
         evaluation: over the runs of all experiments that do not vary the split.
         planning: one per candidate with the primary metric, or one for a single experiment or study.
         stability: from captured outputs and weights.
+        basis: what they were asked with.
     """
 
     experiments: tuple[ExperimentFindings, ...]
@@ -216,7 +274,6 @@ class Findings:
     primary: str | None
     confidence: float
     analysis_seed: int
-    warnings: tuple[str, ...] = ()
     noise: NoiseFindings | None = None
     evaluation: Agreement = "not seen"
     many: tuple[ManyTable, ...] = ()
@@ -224,3 +281,4 @@ class Findings:
     planning: tuple[Planning, ...] = ()
     stability: StabilityFindings = field(default_factory=StabilityFindings)
     primary_choice: PrimaryChoice | None = None
+    basis: Basis = field(default_factory=Basis)

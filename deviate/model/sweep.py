@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.findings import PrimaryQuestion
 from deviate.model.stability import Measure
 
 Scale = Literal["log", "linear", "names"]
@@ -52,6 +53,7 @@ class SweepFindings:
     Attributes:
         values: numbers rising, words in the order in which they were run.
         metric: the primary one. unit: of the metric, empty for none.
+        question: for the primary metric, where none could be told and the reason is known.
         why_no_metric: why none could be told; then there are no rows.
         rows: by value, and within a value by variant.
         command: of the first experiment.
@@ -66,6 +68,7 @@ class SweepFindings:
     confidence: float
     command: tuple[str, ...]
     rows: tuple[SweepRow, ...]
+    question: PrimaryQuestion | None = None
     why_no_metric: str = ""
 
 

@@ -13,7 +13,7 @@ from deviate.records.experiments import read
 from deviate.records.plans import change_experiment, read_plan
 from deviate.replay.experiments import PreparedExperiment, Request, SampleSizeRule, fair_order
 from deviate.replay.protocol import Order, Outcome, RunUpdate
-from deviate.stats.options import AnalysisOptions, judge_scores
+from deviate.stats.options import AnalysisOptions
 
 MOST_RUNS = 30
 """Where precision decides and the user names no limit."""
@@ -82,6 +82,7 @@ class StoppingRule:
         from deviate.stats import interim_analysis
         from deviate.stats.design.precision import parse_target
         from deviate.stats.interim_analysis import is_settled, next_look
+        from deviate.stats.judge import judge
 
         if sample_size.precision:
             target = parse_target(sample_size.precision)
@@ -101,7 +102,7 @@ class StoppingRule:
             compared = read(
                 self._folder, [f"{experiment.name}:{self._variants[0]}" for experiment in self._experiments]
             )
-            if not is_settled(judge_scores(compared, self._options)):
+            if not is_settled(judge(compared, self._options)):
                 return next_look(sample_size.looks, n_runs) or n_runs
         return n_runs
 

@@ -21,13 +21,12 @@ from deviate.model.findings import PairFindings
 from deviate.model.records import Experiment
 from deviate.model.texts import count
 from deviate.stats.compare import deciding_scores
-from deviate.stats.design.power import detectable_paired_effect, fewest, runs_for_effect
-from deviate.stats.estimates.proof import repeatability
-from deviate.stats.estimates.sample import Values, differences_of, moments, pooled_sd, refusal, spread_refusal
+from deviate.stats.design.power import runs_needed
+from deviate.stats.estimates.proof import equal_words, repeatability, where
+from deviate.stats.estimates.sample import Values
+from deviate.stats.hypothesis.both import NEAR, ask_fit, including, interval_of_both, unfit
+from deviate.stats.hypothesis.two_tests import Side
 from deviate.stats.multiple.pairs import holm
-from deviate.stats.statements import equal_words, where
-from deviate.stats.tests.both import NEAR, ask_fit, including, interval_of_both
-from deviate.stats.tests.two_tests import Side
 from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
 
 TOO_FEW = "needs {needed}, has {n}: with fewer a check is always undecided"
@@ -73,11 +72,7 @@ def weigh(
     """
     if not 0 <= margin < math.inf:
         raise ValueError(f"The margin must be 0 or positive, not {margin:g}.")
-    if is_paired:
-        differences = differences_of(baseline, candidate, PAIRED_ALONE_RUNS)
-        if isinstance(differences, Unavailable):
-            return differences
-    elif reason := refusal(VERDICT_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
+    if reason := unfit(PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS, baseline, candidate, is_paired=is_paired):
         return reason
     null = -margin if direction == "max" else margin
     better: Side = "above" if direction == "max" else "below"
@@ -286,24 +281,16 @@ def _outcome_without_spread(comparison: Comparison, confidence: float) -> tuple[
 def _count_needed(comparison: Comparison, level: float, *, is_alone: bool) -> int | Unavailable:
     """Runs needed, from the power of the one-sided bound for a true difference of 0, never of the observed one.
 
-    Source: noncentral t, as in `runs_for_effect`.
+    Source: noncentral t, as in `runs_needed`.
     """
     margin = comparison.metric.margin
     if not margin:
         return Unavailable("no margin was given")
     b, a = deciding_scores(comparison)
     two_sided = 2 * level - 1
-    if comparison.is_paired:
-        differences = differences_of(b, a)
-        if isinstance(differences, Unavailable):
-            return differences
-        effect = margin / moments(differences).sd
-        pairs = fewest(lambda n: detectable_paired_effect(n, confidence=two_sided) <= effect)
-        return pairs if isinstance(pairs, Unavailable) else max(pairs, needed_pairs(is_alone=is_alone))
-    if reason := refusal(2, b, a) or spread_refusal(b, a):
-        return reason
-    runs = runs_for_effect(margin / pooled_sd(moments(b), moments(a)), confidence=two_sided)
-    return runs if isinstance(runs, Unavailable) else max(runs, VERDICT_RUNS)
+    needed = runs_needed(margin, b, a, confidence=two_sided, is_paired=comparison.is_paired)
+    least = needed_pairs(is_alone=is_alone) if comparison.is_paired else VERDICT_RUNS
+    return needed if isinstance(needed, Unavailable) else max(needed, least)
 
 
 def _completion_outcome(

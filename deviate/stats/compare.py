@@ -15,19 +15,18 @@ from deviate.stats.design import power
 from deviate.stats.estimates import bootstrap, effect
 from deviate.stats.estimates.sample import Values, differences_of, one_observation
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, levene
-from deviate.stats.registry import Statistic, labelled_statistics
-from deviate.stats.tests.both import (
+from deviate.stats.hypothesis.both import (
     ask_fit,
     both_interval,
     equivalence,
     including,
     paired_both_interval,
-    paired_equivalence,
     permutation_test,
     upper_p,
 )
-from deviate.stats.tests.paired import compare_pairs, match, pairing_cost
-from deviate.stats.tests.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
+from deviate.stats.hypothesis.paired import compare_pairs, match, pairing_cost
+from deviate.stats.hypothesis.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
+from deviate.stats.registry import Statistic, labelled_statistics
 from deviate.stats.verdict import SIDES, decide
 
 _UNJUDGED = Verdict("undecided", "")
@@ -59,7 +58,7 @@ def compare(
     """Compare two sets of scores, one value per run; differences are candidate minus baseline.
 
     Args:
-        rng: seeds permutations and resamples.
+        rng: seeds resamples.
         margin: smallest difference that matters, in units of the scores.
         is_paired: whether scores in the same place share their seeds, as was decided before there were any.
         spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
@@ -93,8 +92,7 @@ def compare_descriptions(
     """Compare two descriptions as if there were no other comparison: p_adjusted is the p of the test that decides.
 
     Args:
-        rng: draws one seed for the generators of all tests: with equal seeds, metrics with equally many runs share
-            their permutations, which are the larger part of a test's cost.
+        rng: seeds resamples, and statistics of other packages that draw.
         resamples: bootstrap resamples shared by several comparisons.
     """
     b, a = baseline.values, candidate.values
@@ -116,7 +114,7 @@ def compare_descriptions(
         if min(len(b), len(a)) < VERDICT_RUNS
         else both_interval(b, a, confidence=confidence),
         welch_interval=of_welch,
-        mann_whitney=mann_whitney(b, a, rng=np.random.default_rng(seed)),
+        mann_whitney=mann_whitney(b, a),
         p_adjusted=NOT_ASKED,
         brown_forsythe=robust,
         sd_ratio=ratio,
@@ -138,7 +136,7 @@ def compare_descriptions(
         **figures,
     )
     if is_paired:
-        comparison = _as_pairs(comparison, resamples, np.random.default_rng(seed), confidence)
+        comparison = _as_pairs(comparison, resamples, confidence)
     if (reason := one_observation(b, a)) is not None:
         comparison = change_comparison(comparison, lambda _: reason, lambda _: reason)
     pairs = deciding_scores(comparison) if is_paired else None
@@ -214,16 +212,14 @@ def with_adjusted_p(
     return replace(adjusted, verdict=verdict)
 
 
-def _as_pairs(
-    comparison: Comparison, resamples: bootstrap.Resamples, rng: np.random.Generator, confidence: float
-) -> Comparison:
+def _as_pairs(comparison: Comparison, resamples: bootstrap.Resamples, confidence: float) -> Comparison:
     """What is decided by pairs: difference, interval, equivalence, and what these pairs could have seen.
 
     Ranks, effect sizes and spread stay those of the two sides.
     """
     baseline, candidate = comparison.baseline, comparison.candidate
     b, a, _ = match(baseline, candidate)
-    result = compare_pairs(baseline, candidate, rng=rng, confidence=confidence)
+    result = compare_pairs(baseline, candidate, confidence=confidence)
     differences = differences_of(b, a)
     interval = result.interval if len(b) < PAIRED_ALONE_RUNS else paired_both_interval(b, a, confidence=confidence)
     margin, direction = baseline.metric.margin, baseline.metric.direction
@@ -238,7 +234,7 @@ def _as_pairs(
         else bootstrap.mean_bootstrap(differences, rng=resamples, confidence=confidence),
         equivalence=NOT_ASKED
         if margin is None
-        else paired_equivalence(b, a, margin=margin, direction=direction, confidence=confidence),
+        else equivalence(b, a, margin=margin, direction=direction, confidence=confidence, is_paired=True),
         detectable=power.detectable_paired(b, a, confidence=confidence),
         detectable_interval=power.detectable_paired_interval(b, a, confidence=confidence),
         note=pairing_cost(baseline, candidate, confidence=confidence),

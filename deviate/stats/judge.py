@@ -1,7 +1,7 @@
 """Judging experiments: every description, comparison and verdict of a report, computed once."""
 
 import fnmatch
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -9,105 +9,69 @@ import numpy as np
 
 from deviate.errors import InputError
 from deviate.model.aggregates import AT_BEST
-from deviate.model.analysis import Direction
 from deviate.model.comparisons import Comparison, Description, Equivalence
 from deviate.model.estimates import Unavailable
-from deviate.model.findings import ExperimentFindings, Findings, PairFindings
+from deviate.model.findings import Basis, ExperimentFindings, Findings, PairFindings, PrimaryQuestion
 from deviate.model.margin import MARGIN_AFTER, date_margin
 from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import Experiment
 from deviate.series.aggregates import refuse_aggregate
 from deviate.series.copies import distinct_metrics
-from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, choose_headline, rank_of
-from deviate.stats.advice import all_warnings, ask_for_primary, never_reported_warnings
+from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, choose_headline, is_result, rank_of
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.estimates.proof import evaluation_agreement
+from deviate.stats.hypothesis.failures import completion
+from deviate.stats.hypothesis.paired import match_partners
+from deviate.stats.hypothesis.survival import attainment
 from deviate.stats.lookup import require_metric
 from deviate.stats.multiple.many import compare_many
-from deviate.stats.multiple.pairs import compare_all, find_headline, label, match_metrics
+from deviate.stats.multiple.pairs import compare_all, find_headline, label_of, match_metrics
 from deviate.stats.multiple.tasks import compare_tasks
 from deviate.stats.noise import noise
+from deviate.stats.options import AnalysisOptions
 from deviate.stats.planning import planning
-from deviate.stats.tests.failures import completion
-from deviate.stats.tests.paired import match_partners
-from deviate.stats.tests.survival import attainment
 
 NO_MATCHES: Mapping[str, str] = MappingProxyType({})
-NO_TARGETS: Mapping[str, float] = MappingProxyType({})
-NO_DIRECTIONS: Mapping[str, Direction] = MappingProxyType({})
+AS_RECORDED = AnalysisOptions()
 
 
-def judge(
-    experiments: Sequence[Experiment],
-    *,
-    confidence: float = 0.95,
-    primary: str | None = None,
-    aggregate: str | None = None,
-    matches: Mapping[str, str] = NO_MATCHES,
-    margin: float | None = None,
-    analysis_seed: int = 0,
-    compares: bool = True,
-    is_paired: bool = False,
-    spread_ratio: float | None = None,
-    targets: Mapping[str, float] = NO_TARGETS,
-    directions: Mapping[str, Direction] = NO_DIRECTIONS,
-    tasks: Sequence[str] | None = None,
-    keeps: Collection[str] = (),
-) -> Findings:
+def judge(experiments: Sequence[Experiment], options: AnalysisOptions = AS_RECORDED) -> Findings:
     """Describe each experiment and compare every further one with the first, the baseline.
 
-    Args:
-        primary: name of the metric that decides, instead of the declared one.
-        aggregate: for every metric, instead of its own; `best` leaves metrics without a direction as they are.
-        matches: metric of the baseline to the metric of the candidates it is compared with; others match by name.
-        margin: smallest difference of the primary metric that matters.
-        analysis_seed: seeds the permutations; equal records and seed give equal findings.
-        compares: False for variants of one experiment: which of them is better is no question, but where the spread
-            comes from is.
-        is_paired: whether runs of the same replicate are pairs, as was decided before they were made.
-        spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
-        targets: metric of the baseline to the value whose attainment is timed, instead of its own.
-        directions: metric of the baseline to whether more or less of it is better, instead of its own.
-        tasks: patterns, as `*/acc`, of metrics that are one measure on several tasks; None for those that the records
-            name, none at all for an empty sequence.
-        keeps: names of metrics that are judged even if no run reported them, or they restate another one; those that
-            another argument names are.
+    Equal records and options give equal findings.
 
     Raises:
         InputError: a setting is out of range, or names a metric that is not there.
     """
-    _check(experiments, confidence, aggregate, matches, margin, analysis_seed, spread_ratio)
-    if is_paired:
+    _check(experiments, options)
+    matches, confidence = options.matches, options.confidence
+    if options.is_paired:
         experiments = [experiments[0], *(match_partners(experiments[0], experiment) for experiment in experiments[1:])]
     names = [metric.name for metric in experiments[0].metrics]
-    for name in (*directions, *([] if primary is None else [primary]), *targets):
+    named = [] if options.metric is None else [options.metric]
+    for name in (*options.directions, *named, *options.targets):
         require_metric(name, names, f"experiment {experiments[0].name}")
-    chosen_tasks = _tasks(experiments, tasks) if compares else ()
-    asked = {*keeps, *directions, *targets, *matches, *matches.values(), *chosen_tasks, *filter(None, [primary])}
+    chosen_tasks = _tasks(experiments, options.tasks) if options.compares else ()
+    asked = {*options.keeps, *options.directions, *options.targets, *matches, *matches.values(), *chosen_tasks, *named}
     distinct = distinct_metrics(experiments, asked)
     recorded, experiments = experiments, distinct.experiments
-    matched = {matches.get(name, name): direction for name, direction in directions.items()}
-    metrics = [
-        _with_settings(experiment.metrics, aggregate, matched if index else directions)
-        for index, experiment in enumerate(experiments)
-    ]
+    metrics = _with_settings(experiments, options)
     # Scores are read off where a metric is best even if that metric is shown as an alias or a function of another one.
-    recorded_metrics = [
-        _with_settings(experiment.metrics, aggregate, matched if index else directions)
-        for index, experiment in enumerate(recorded)
-    ]
-    if aggregate is not None and aggregate.startswith(AT_BEST):
+    recorded_metrics = _with_settings(recorded, options)
+    if options.aggregate is not None and options.aggregate.startswith(AT_BEST):
         for experiment, known_metrics in zip(recorded, recorded_metrics, strict=True):
-            _refuse_best(aggregate.removeprefix(AT_BEST), known_metrics, experiment.name)
+            _refuse_best(options.aggregate.removeprefix(AT_BEST), known_metrics, experiment.name)
     candidates = _with_declared(metrics, matches)
-    choice, question = _choice(candidates, recorded, matches, primary, has_tasks=bool(chosen_tasks))
+    choice, question = _choice(candidates, recorded, options, has_tasks=bool(chosen_tasks))
     chosen = None if choice is None else choice.name
-    metrics[0] = tuple(replace(metric, target=targets.get(metric.name, metric.target)) for metric in metrics[0])
-    resolved = [_resolve_metrics(metrics[0], metrics[0], NO_MATCHES, chosen, margin)]
-    resolved += [_resolve_metrics(candidate, metrics[0], matches, chosen, margin) for candidate in metrics[1:]]
-    rng = np.random.default_rng(analysis_seed)
+    metrics[0] = tuple(replace(metric, target=options.targets.get(metric.name, metric.target)) for metric in metrics[0])
+    resolved = [
+        _resolve_metrics(selection, metrics[0], matches if place else NO_MATCHES, chosen, options.margin)
+        for place, selection in enumerate(metrics)
+    ]
+    rng = np.random.default_rng(options.analysis_seed)
     resamples = Resamples(rng)
     described = [
         ExperimentFindings(
@@ -123,49 +87,25 @@ def judge(
         )
     ]
     pairs: tuple[PairFindings, ...] = ()
-    if compares:
+    if options.compares:
         described = _rounded_together(described, matches)
-        pairs = compare_all(
-            described,
-            matches,
-            confidence,
-            analysis_seed,
-            is_paired=is_paired,
-            spread_ratio=spread_ratio,
-            is_chosen_after=choice is not None and choice.is_after_runs,
-            resamples=resamples,
-        )
+        is_chosen_after = choice is not None and choice.is_after_runs
         pairs = tuple(
             _with_late_margins(pair, described[0].experiment, candidate.experiment)
-            for pair, candidate in zip(pairs, described[1:], strict=True)
+            for pair, candidate in zip(
+                compare_all(described, options, is_chosen_after=is_chosen_after, resamples=resamples),
+                described[1:],
+                strict=True,
+            )
         )
-    is_all_silent = not metrics[0] and distinct.never_reported
-    warnings = [question] if question and not is_all_silent else []
-    warnings += _differing_plans(recorded, matches, choice)
-    if margin is not None and chosen is None:
-        warnings.append(
-            f"The margin {margin:g} is not used, because there is no primary metric: name one with --metric."
-        )
-    if aggregate == "best" and (undirected := [m.name for m in metrics[0] if m.direction is None]):
-        warnings.append(
-            f"best needs a direction, which {', '.join(undirected)} lacks: its own aggregate is used. "
-            "Set direction in deviate.toml."
-        )
-    labels = [label(experiment, experiments) if compares else experiment.variant for experiment in experiments]
-    if len(experiments) == 1:
-        labels = [experiments[0].name]
-    warnings += never_reported_warnings(distinct.never_reported)
-    warnings += all_warnings(
-        described, pairs, labels, primary=chosen, matches=matches, confidence=confidence, is_paired=is_paired
-    )
+    labels = [label_of(one, experiments) for one in experiments]
     sources = None if pairs else noise(described, confidence=confidence)
     return Findings(
         experiments=tuple(described),
         pairs=pairs,
         primary=chosen,
         confidence=confidence,
-        analysis_seed=analysis_seed,
-        warnings=tuple(dict.fromkeys(warnings)),
+        analysis_seed=options.analysis_seed,
         noise=sources,
         evaluation=evaluation_agreement(experiments),
         many=compare_many(described, labels, matches=matches, confidence=confidence, rng=rng) if pairs else (),
@@ -174,6 +114,16 @@ def judge(
         else None,
         planning=planning(described, pairs, sources, chosen, confidence=confidence),
         primary_choice=choice,
+        basis=Basis(
+            matches=matches,
+            is_paired=options.is_paired,
+            question=None if not metrics[0] and distinct.never_reported else question,
+            never_reported=tuple(distinct.never_reported),
+            idle_margin=options.margin if chosen is None else None,
+            undirected=tuple(metric.name for metric in metrics[0] if metric.direction is None)
+            if options.aggregate == "best"
+            else (),
+        ),
     )
 
 
@@ -204,49 +154,44 @@ def _rounded_together(described: Sequence[ExperimentFindings], matches: Mapping[
     ]
 
 
-def _check(
-    experiments: Sequence[Experiment],
-    confidence: float,
-    aggregate: str | None,
-    matches: Mapping[str, str],
-    margin: float | None,
-    analysis_seed: int,
-    spread_ratio: float | None,
-) -> None:
+def _check(experiments: Sequence[Experiment], options: AnalysisOptions) -> None:
     if not experiments:
         raise InputError("There is no experiment to judge.", "Name at least one.")
-    if not 0.5 < confidence < 1:
-        raise InputError(f"The confidence {confidence:g} is not between 0.5 and 1.", "Use 0.95, for example.")
-    if aggregate is not None:
-        refuse_aggregate(aggregate)
+    if not 0.5 < options.confidence < 1:
+        raise InputError(f"The confidence {options.confidence:g} is not between 0.5 and 1.", "Use 0.95, for example.")
+    if options.aggregate is not None:
+        refuse_aggregate(options.aggregate)
+    margin, ratio = options.margin, options.spread_ratio
     if margin is not None and not 0 < margin < float("inf"):
         raise InputError(f"The margin must be positive, not {margin:g}.", "Give it in units of the primary metric.")
-    if spread_ratio is not None and not 1 < spread_ratio < float("inf"):
-        raise InputError(f"The ratio of SDs must be above 1, not {spread_ratio:g}.", "Use 1.5, for example.")
-    if analysis_seed < 0:
+    if ratio is not None and not 1 < ratio < float("inf"):
+        raise InputError(f"The ratio of SDs must be above 1, not {ratio:g}.", "Use 1.5, for example.")
+    if options.analysis_seed < 0:
         raise InputError(
-            f"The analysis seed must not be negative: {analysis_seed}.", "Use 0 or a positive whole number."
+            f"The analysis seed must not be negative: {options.analysis_seed}.", "Use 0 or a positive whole number."
         )
     candidate_names = sorted({metric.name for experiment in experiments[1:] for metric in experiment.metrics})
-    for name, other in matches.items():
+    for name, other in options.matches.items():
         require_metric(name, [metric.name for metric in experiments[0].metrics], f"baseline {experiments[0].name}")
         require_metric(other, candidate_names, "any candidate")
 
 
-def _with_settings(
-    metrics: Sequence[SelectedMetric], aggregate: str | None, directions: Mapping[str, Direction]
-) -> tuple[SelectedMetric, ...]:
-    """The metrics with another aggregate, where they can have it, and other directions."""
-    return tuple(
-        replace(
-            metric,
-            aggregate=metric.aggregate
-            if aggregate == "best" and metric.direction is None
-            else aggregate or metric.aggregate,
-            direction=directions.get(metric.name, metric.direction),
+def _with_settings(experiments: Sequence[Experiment], options: AnalysisOptions) -> list[tuple[SelectedMetric, ...]]:
+    """The metrics of each experiment with another aggregate, where they can have it, and other directions."""
+    matched = {options.matches.get(name, name): direction for name, direction in options.directions.items()}
+    return [
+        tuple(
+            replace(
+                metric,
+                aggregate=metric.aggregate
+                if options.aggregate == "best" and metric.direction is None
+                else options.aggregate or metric.aggregate,
+                direction=(matched if place else options.directions).get(metric.name, metric.direction),
+            )
+            for metric in experiment.metrics
         )
-        for metric in metrics
-    )
+        for place, experiment in enumerate(experiments)
+    ]
 
 
 def _refuse_best(name: str, metrics: Sequence[SelectedMetric], experiment: str) -> None:
@@ -272,14 +217,15 @@ def _describe(
     return replace(described, attainment=attainment(experiment, metric, confidence=confidence))
 
 
-def _tasks(experiments: Sequence[Experiment], patterns: Sequence[str] | None) -> tuple[str, ...]:
-    """Metrics of the baseline that are tasks.
+def _tasks(experiments: Sequence[Experiment], asked: str | None) -> tuple[str, ...]:
+    """Metrics of the baseline that are tasks, by the patterns that were asked for or by the records.
 
     Raises:
         InputError: a pattern fits none of them.
     """
-    if patterns is None:
+    if asked is None:
         return experiments[0].tasks
+    patterns = [pattern for pattern in asked.split(",") if pattern]
     names = [metric.name for metric in experiments[0].metrics]
     for pattern in patterns:
         if not fnmatch.filter(names, pattern):
@@ -290,33 +236,43 @@ def _tasks(experiments: Sequence[Experiment], patterns: Sequence[str] | None) ->
 def _choice(
     metrics: Sequence[SelectedMetric],
     experiments: Sequence[Experiment],
-    matches: Mapping[str, str],
-    named: str | None,
+    options: AnalysisOptions,
     *,
     has_tasks: bool,
-) -> tuple[PrimaryChoice | None, str]:
-    """The primary metric of the baseline, and a sentence that asks for one where it cannot be told.
+) -> tuple[PrimaryChoice | None, PrimaryQuestion | None]:
+    """The primary metric of the baseline, or the question for one where it cannot be told.
 
     Args:
-        named: by the user for this report.
         has_tasks: over tasks no single metric decides, unless one was declared.
     """
-    planned = experiments[0].primary
+    planned, named = experiments[0].primary, options.metric
     if named is not None:
         plans = [experiment.primary for experiment in experiments]
-        names = [named, *(matches.get(named, named) for _ in plans[1:])]
+        names = [named, *(options.matches.get(named, named) for _ in plans[1:])]
         is_planned = all(plan is not None and plan.name == name for plan, name in zip(plans, names, strict=True))
         is_declared = any(metric.is_primary and metric.name == named for metric in metrics)
         headline = _headline(experiments[0], metrics)
         if headline is not None and headline.choice.name == named and not is_planned:
-            return headline.choice, ""  # whoever names what the rule would choose has chosen nothing after the runs
-        return planned if is_planned else _named(named, is_declared=is_declared), ""
+            return headline.choice, None  # whoever names what the rule would choose has chosen nothing after the runs
+        return planned if is_planned else _named(named, is_declared=is_declared), None
     if has_tasks and not any(metric.is_primary for metric in metrics):
-        return None, ""
+        return None, None
     if planned is not None and any(metric.name == planned.name for metric in metrics):
-        return planned, ""
+        return planned, None
     headline = _headline(experiments[0], metrics)
-    return (None, ask_for_primary(metrics)) if headline is None else (headline.choice, "")
+    return (None, _question(metrics)) if headline is None else (headline.choice, None)
+
+
+def _question(metrics: Sequence[SelectedMetric]) -> PrimaryQuestion:
+    declared = tuple(metric.name for metric in metrics if metric.is_primary)
+    results = tuple(metric.name for metric in metrics if is_result(metric))
+    if not metrics:
+        return PrimaryQuestion("no metrics", ())
+    if declared:
+        return PrimaryQuestion("declared", declared)
+    return (
+        PrimaryQuestion("order", results) if results else PrimaryQuestion("no result", tuple(m.name for m in metrics))
+    )
 
 
 def _headline(experiment: Experiment, metrics: Sequence[SelectedMetric]) -> Headline | None:
@@ -325,18 +281,6 @@ def _headline(experiment: Experiment, metrics: Sequence[SelectedMetric]) -> Head
     headline = choose_headline(metrics, first.series if first else {}, first.trained_s if first else None)
     is_table = bool(experiment.imported) or not experiment.sources_hash
     return None if headline is None or (is_table and headline.is_by_order) else headline
-
-
-def _differing_plans(
-    experiments: Sequence[Experiment], matches: Mapping[str, str], choice: PrimaryChoice | None
-) -> list[str]:
-    """A sentence for each candidate whose plan names another primary metric than the one that decides here."""
-    name = "" if choice is None else matches.get(choice.name, choice.name)
-    return [
-        f"Plans differ: before its first run, {experiment.name} was planned to be judged by {experiment.primary.name}."
-        for experiment in experiments[1:]
-        if choice is not None and experiment.primary is not None and experiment.primary.name != name
-    ]
 
 
 def _named(named: str, *, is_declared: bool) -> PrimaryChoice:

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 
 from deviate.model.comparisons import Description
 from deviate.model.estimates import Estimate, Interval, Score, Unavailable
-from deviate.model.findings import ExperimentFindings, NoiseFindings, NoiseRow, NoiseTable
+from deviate.model.findings import ExperimentFindings, NoiseFindings, NoiseRow, NoiseTable, Study
 from deviate.model.plan import SelectedMetric
 from deviate.stats.estimates import spread
 from deviate.stats.estimates.cost import overhead
 from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval
 from deviate.stats.estimates.one_sample import sd_interval
 from deviate.stats.estimates.sample import moments, spread_refusal
-from deviate.stats.statements import row_notes, statements
-from deviate.stats.study import BOTH, Study, find_unrouted_draws, isolates, leaves_other_out, study_of
+from deviate.stats.study import BOTH, find_unrouted_draws, isolates, leaves_other_out, study_of
 
 REFERENCE = Unavailable("reference")
 CONFIGURATION = Unavailable("configuration, not noise")
@@ -21,19 +20,19 @@ RATIO_RUNS = 5
 
 
 def noise(described: Sequence[ExperimentFindings], *, confidence: float = 0.95) -> NoiseFindings:
-    """Spread per variant and metric, proportions of the variance, and the statements they support.
+    """Spread per variant and metric, and proportions of the variance.
 
     Args:
         described: variants of one experiment; a single one has no tables, but a proof of its repeatability.
     """
     study = study_of(described)
     return NoiseFindings(
+        study=study,
         tables=() if study.is_single else tuple(_table(study, metric, confidence) for metric in _metrics(study)),
         repeatability=study.proofs,
         control=study.control,
         absorption=tuple(absorption for absorption in study.absorbed if absorption is not None),
         overhead=overhead(study.experiments, confidence=confidence),
-        statements=statements(study),
     )
 
 
@@ -56,21 +55,18 @@ def _table(study: Study, metric: SelectedMetric, confidence: float) -> NoiseTabl
     return NoiseTable(
         metric=metric,
         reference=study.reference.variant if study.reference else None,
-        rows=tuple(_row(study, index, metric, scores, confidence) for index, _ in enumerate(study.experiments)),
+        rows=tuple(_row(study, index, scores, confidence) for index, _ in enumerate(study.experiments)),
         excess=spread.variance_excess(*three) if len(three) == 3 else missing,
         excess_interval=spread.variance_excess_interval(*three, confidence=confidence) if len(three) == 3 else missing,
     )
 
 
-def _row(
-    study: Study, index: int, metric: SelectedMetric, scores: dict[str, tuple[Score, ...]], confidence: float
-) -> NoiseRow:
+def _row(study: Study, index: int, scores: dict[str, tuple[Score, ...]], confidence: float) -> NoiseRow:
     experiment, kind = study.experiments[index], study.kinds[index]
     values = _values(scores[experiment.variant])
     whole = _values(scores[study.reference.variant]) if study.reference else []
     no_ratio = _no_ratio(study, index, values, whole)
     no_share = no_ratio or _no_share(study, index)
-    notes = row_notes(study, index, _description(study, index, metric), values)
     is_isolated = None
     if isolates(experiment, kind) and find_unrouted_draws(study.experiments):
         is_isolated = False
@@ -88,7 +84,6 @@ def _row(
         share=no_share or spread.variance_share(whole, values),
         share_interval=no_share or spread.variance_share_interval(whole, values, confidence=confidence),
         is_isolated=is_isolated,
-        note="; ".join((*(["not isolated"] if is_isolated is False else []), *notes)),
     )
 
 

@@ -1,12 +1,10 @@
 """How scores are read and compared, where the user overrides the record."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from deviate.model.analysis import Direction
-from deviate.model.findings import Findings
-from deviate.model.records import Experiment
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,14 +12,23 @@ class AnalysisOptions:
     """How scores are read and compared, where the user overrides the record.
 
     Attributes:
-        is_paired: whether runs of both sides with the same replicate are compared as pairs.
-        targets: metric to the value whose attainment is timed.
-        directions: metric to whether more or less of it is better.
-        tasks: a pattern, as `*/acc`, of the metrics that are one measure on several tasks; None for those that the
-            records name.
+        is_paired: whether runs of both sides with the same replicate are pairs, as was decided before they were made.
+        metric: the one that decides, instead of the declared one.
+        aggregate: for every metric, instead of its own; `best` leaves metrics without a direction as they are.
+        margin: smallest difference of the primary metric that matters, in its units.
+        matches: metric of the baseline to the metric of the candidates it is compared with; others match by name.
+        analysis_seed: of permutations and resamples.
+        targets: metric of the baseline to the value whose attainment is timed, instead of its own.
+        directions: metric of the baseline to whether more or less of it is better, instead of its own.
+        tasks: patterns, as `*/acc`, between commas, of the metrics that are one measure on several tasks; None for
+            those that the records name, none at all for an empty text.
         spread_ratio: ratio of SDs within which the interval of theirs is asked to lie.
         groups: where sub-groups of evaluation sets are found, as `--groups` says it.
         weak_below: a metric, and the value beyond which a run is left out where its spread is told a second time.
+        compares: False for variants of one experiment: which of them is better is no question, but where the spread
+            comes from is.
+        keeps: metrics that are judged even if no run reported them, or they restate another one; those that another
+            option names are.
     """
 
     confidence: float = 0.95
@@ -37,31 +44,5 @@ class AnalysisOptions:
     spread_ratio: float | None = None
     groups: tuple[str, ...] = ()
     weak_below: tuple[str, float] | None = None
-
-
-def judge_scores(
-    experiments: Sequence[Experiment], options: AnalysisOptions, *, compares: bool = True, keeps: Sequence[str] = ()
-) -> Findings:
-    """Findings without stability, for callers that only need scores.
-
-    Args:
-        keeps: metrics that are judged even if no run reported them, or they restate another one.
-    """
-    from deviate.stats.judge import judge  # half a second of scipy, which only verbs that judge wait for
-
-    return judge(
-        experiments,
-        confidence=options.confidence,
-        primary=options.metric,
-        aggregate=options.aggregate,
-        matches=options.matches,
-        margin=options.margin,
-        analysis_seed=options.analysis_seed,
-        compares=compares,
-        is_paired=options.is_paired,
-        spread_ratio=options.spread_ratio,
-        targets=options.targets,
-        directions=options.directions,
-        tasks=None if options.tasks is None else [task for task in options.tasks.split(",") if task],
-        keeps=keeps,
-    )
+    compares: bool = True
+    keeps: tuple[str, ...] = ()

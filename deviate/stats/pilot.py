@@ -8,7 +8,8 @@ from deviate.model.comparisons import Description
 from deviate.model.design import Pilot, PilotSide
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.records import Experiment
-from deviate.stats.options import AnalysisOptions, judge_scores
+from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 from deviate.stats.planning import pooled_spread
 
 
@@ -43,7 +44,7 @@ def pilot_of(experiments: Sequence[Experiment], metric: str | None, *, confidenc
 
 def _describe_metric(experiment: Experiment, metric: str | None, confidence: float) -> Description:
     """The description of a metric, of the primary one by default."""
-    findings = judge_scores([experiment], AnalysisOptions(confidence=confidence, metric=metric), compares=False)
+    findings = judge([experiment], AnalysisOptions(confidence=confidence, metric=metric, compares=False))
     descriptions = findings.experiments[0].descriptions
     chosen = next((one for one in descriptions if one.metric.name == findings.primary), None)
     if chosen is None:

@@ -14,10 +14,10 @@ from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
 from deviate.model.findings import ExperimentFindings, NoiseFindings, PairFindings
 from deviate.model.plan import SelectedMetric
 from deviate.stats.design.design import NO_VERDICT, runs_for_margin
-from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, detectable_paired_effect, fewest
-from deviate.stats.estimates.sample import differences_of, moments, pooled_sd, without_spread
+from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, fewest, spread_within
+from deviate.stats.estimates.sample import moments, without_spread
 from deviate.stats.estimates.summary import sd_ends
-from deviate.stats.tests.paired import match
+from deviate.stats.hypothesis.paired import match
 
 PLANNED_RUNS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50)
 
@@ -52,15 +52,13 @@ def planning(
 
 def plan_comparison(comparison: Comparison, baseline: str, candidate: str, *, confidence: float = 0.95) -> Planning:
     """By the spread within both sides, pooled; by that of the differences where runs are paired."""
-    if comparison.is_paired:
-        b, a, _ = match(comparison.baseline, comparison.candidate)
-        differences = differences_of(b, a)
-        sd = differences if isinstance(differences, Unavailable) else moments(differences).sd
-        return _plan(comparison.metric, baseline, candidate, sd, len(b) - 1, (len(b),), confidence, is_paired=True)
+    is_paired = comparison.is_paired
     b, a = comparison.baseline.values, comparison.candidate.values
-    n_now = (len(b), len(a))
-    sd = without_spread(2, b, a) or pooled_sd(moments(b), moments(a))
-    return _plan(comparison.metric, baseline, candidate, sd, sum(n_now) - 2, n_now, confidence)
+    if is_paired:
+        b, a, _ = match(comparison.baseline, comparison.candidate)
+    spread = spread_within(b, a, is_paired=is_paired)
+    sd, df = (spread, 0) if isinstance(spread, Unavailable) else spread
+    return _plan(comparison.metric, baseline, candidate, sd, df, (len(b), len(a)), confidence, is_paired=is_paired)
 
 
 def pooled_spread(
@@ -70,10 +68,11 @@ def pooled_spread(
 
     Source: chi-square with n_A + n_B - 2 degrees of freedom, equal variances assumed.
     """
-    if reason := without_spread(2, baseline, candidate):
-        return reason
-    sd = pooled_sd(moments(baseline), moments(candidate))
-    low, high = sd_ends(len(baseline) + len(candidate) - 2, confidence)
+    spread = spread_within(baseline, candidate)
+    if isinstance(spread, Unavailable):
+        return spread
+    sd, df = spread
+    low, high = sd_ends(df, confidence)
     return sd, Interval(sd * low, sd * high, confidence, "chi-square")
 
 
@@ -90,7 +89,7 @@ def _plan(
     candidate: str,
     sd: Estimate,
     df: int,
-    n_now: tuple[int, ...],
+    n_now: tuple[int, int],
     confidence: float,
     *,
     is_paired: bool = False,
@@ -104,7 +103,7 @@ def _plan(
         confidence=confidence,
         sd=sd,
         sd_interval=NO_LEVEL,
-        n_now=n_now,
+        n_now=n_now[:1] if is_paired else n_now,
         now=NO_LEVEL,
         now_interval=NO_LEVEL,
         rows=(),
@@ -114,7 +113,7 @@ def _plan(
         return replace(plan, sd_interval=sd, now=sd, now_interval=sd)
     ends = sd_ends(df, confidence)
     least = PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS
-    now = sd * _effect(n_now, confidence, is_paired=is_paired)
+    now = sd * detectable_effect(*n_now, confidence=confidence, is_paired=is_paired)
     if math.isinf(now):
         return replace(plan, sd=NO_LEVEL)
     if plan.margin is not None:
@@ -130,7 +129,7 @@ def _plan(
     marked |= {n_runs for n_runs in (plan.runs_for_margin, plan.runs_for_equivalence) if isinstance(n_runs, int)}
     rows = []
     for n in sorted({*PLANNED_RUNS, *marked}):
-        size = sd * _effect((n,) if is_paired else (n, n), confidence, is_paired=is_paired)
+        size = sd * detectable_effect(n, n, confidence=confidence, is_paired=is_paired)
         if math.isinf(size) or n < least:
             continue
         rows.append(PlanningRow(n, size, size * ends[0], size * ends[1]))
@@ -145,21 +144,12 @@ def _plan(
     )
 
 
-def _effect(n: tuple[int, ...], confidence: float, *, is_paired: bool) -> float:
-    """Detectable difference in SDs."""
-    if is_paired:
-        return detectable_paired_effect(n[0], confidence=confidence)
-    return detectable_effect(n[0], n[1], confidence=confidence)
-
-
 def _runs_for(size: float, confidence: float, *, is_paired: bool) -> int | Unavailable:
     """Runs of each side, or pairs, that see a difference of so many SDs; never fewer than a verdict takes."""
-    least = PAIRED_RUNS if is_paired else VERDICT_RUNS
-
-    def suffices(n: int) -> bool:
-        return _effect((n,) if is_paired else (n, n), confidence, is_paired=is_paired) <= size
-
-    return fewest(suffices, least)
+    return fewest(
+        lambda n: detectable_effect(n, n, confidence=confidence, is_paired=is_paired) <= size,
+        PAIRED_RUNS if is_paired else VERDICT_RUNS,
+    )
 
 
 def _runs_for_equivalence(size: float, confidence: float, *, is_paired: bool) -> int | Unavailable:

@@ -4,16 +4,17 @@ import math
 from dataclasses import replace
 
 from deviate.model.comparisons import Description, Verdict
-from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
 from deviate.model.texts import count
-from deviate.stats.estimates import summary
+from deviate.stats.estimates.effect import hedges_g, hedges_g_interval, sd_ratio, sd_ratio_interval
 from deviate.stats.estimates.sample import SampleSummary
+from deviate.stats.hypothesis.two_sample import welch_interval
 from deviate.stats.interim_analysis import pending
 
-FAR = 25.0
-"""Ratio of two means from which one of them is taken for a percentage, if nothing else says so."""
+UNKNOWN_SCORES = "their scores are not known"
+"""Why the verdict on two rows of a table is undecided."""
 
 
 def compare_published(
@@ -38,7 +39,7 @@ def compare_published(
     mark = _mark(experiment)
 
     def interval(level: float) -> Interval | Unavailable:
-        return refusal or _with_mark(summary.welch_interval(baseline, candidate, confidence=level), mark)
+        return refusal or _with_mark(welch_interval(baseline, candidate, confidence=level), mark)
 
     return PublishedComparison(
         published=published,
@@ -52,53 +53,20 @@ def compare_published(
         sd=described.sd,
         difference=candidate.mean - baseline.mean if described.n else absent,
         interval=interval(confidence),
-        hedges_g=refusal or summary.hedges_g(baseline, candidate),
-        hedges_g_interval=refusal
-        or _with_mark(summary.hedges_g_interval(baseline, candidate, confidence=confidence), mark),
-        sd_ratio=refusal or summary.sd_ratio(baseline, candidate),
-        sd_ratio_interval=refusal
-        or _with_mark(summary.sd_ratio_interval(baseline, candidate, confidence=confidence), mark),
+        hedges_g=refusal or hedges_g(baseline, candidate),
+        hedges_g_interval=refusal or _with_mark(hedges_g_interval(baseline, candidate, confidence=confidence), mark),
+        sd_ratio=refusal or sd_ratio(baseline, candidate),
+        sd_ratio_interval=refusal or _with_mark(sd_ratio_interval(baseline, candidate, confidence=confidence), mark),
         verdict=Verdict("undecided", _why_undecided(described.n, published.n)),
         margin=margin,
         margin_interval=Unavailable("no margin was given") if margin is None else interval(2 * confidence - 1),
     )
 
 
-def scale_note(comparison: PublishedComparison) -> str:
-    """A warning if one side looks like a percentage and the other like a fraction; empty otherwise."""
-    mean, published_mean = comparison.mean, comparison.published.mean
-    if isinstance(mean, Unavailable) or min(mean, published_mean) <= 0:
-        return ""
-    is_far = comparison.direction == "max" or max(mean, published_mean) / min(mean, published_mean) >= FAR
-    if mean <= 1 < published_mean <= 100 and (is_far or comparison.published.is_percentage):
-        words, change, factor = ("a percentage", "a fraction"), "divide theirs and its spread by 100", 0.01
-    elif published_mean <= 1 < mean <= 100 and is_far:
-        words, change, factor = ("a fraction", "a percentage"), "multiply theirs and its spread by 100", 100.0
-    else:
-        return ""
-    name = comparison.published.metric
-    return (
-        f"{name}: theirs ({published_mean:g}) looks like {words[0]}, ours ({mean:.6g}) like {words[1]}. Nothing was "
-        f"converted: {change}, as {name}={published_mean * factor:.6g}."
-    )
-
-
-def few_runs_note(comparison: PublishedComparison) -> str:
-    """A warning if one side has too few runs for more than a description; empty otherwise."""
-    sides = {"ours": comparison.n, "theirs": comparison.published.n}
-    counts = [f"{count(n, 'run')} of {side}" for side, n in sides.items() if 1 < n < VERDICT_RUNS]
-    if not counts:
-        return ""
-    return (
-        f"{comparison.published.metric}: {' and '.join(counts)}; with fewer than {VERDICT_RUNS} the numbers only "
-        "describe these runs, and the interval holds for normal scores."
-    )
-
-
 def _why_undecided(n_runs: int, n_published: int) -> str:
     if n_runs < 2:
         return "1 run of ours" if n_runs else "no score of ours"
-    return "1 run of theirs" if n_published == 1 else summary.UNKNOWN_SCORES
+    return "1 run of theirs" if n_published == 1 else UNKNOWN_SCORES
 
 
 def _why_no_interval(experiment: Experiment, described: Description, published: PublishedResult) -> Unavailable | None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from deviate.model.estimates import value_text
-from deviate.model.records import Experiment, Run, Series
+from deviate.model.records import Run, Series
 from deviate.model.texts import count
 
 
@@ -23,16 +23,6 @@ def non_finite_note(runs: Sequence[Run], metric: str) -> str:
     else:
         place = f"first at steps {min(steps)} to {max(steps)}"
     return f"{names} {place} in {len(hits)} of {count(len(completed), 'run')}"
-
-
-def non_finite_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
-    """A sentence for each quality metric that some completed run reported as NaN or infinite and then as finite."""
-    return [
-        f"{label}: {metric.name} was {note}, but finite at the end. These runs count as completed."
-        for experiment, label in zip(experiments, labels, strict=True)
-        for metric in experiment.metrics
-        if metric.role == "quality" and (note := non_finite_note(experiment.runs, metric.name))
-    ]
 
 
 def _first(series: Series) -> tuple[str, int | None] | None:

@@ -1,10 +1,9 @@
 """A noise study: variants of one experiment side by side, and what holds for all of its metrics."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from deviate.model.findings import Absorption, ExperimentFindings, NoiseKind, Repeatability
+from deviate.model.findings import ExperimentFindings, NoiseKind, Repeatability, Study
 from deviate.model.records import Experiment
 from deviate.stats.estimates.proof import absorption, repeatability, select_completed
 
@@ -12,26 +11,6 @@ STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 IMPLEMENTATION = frozenset({"kernels", "autotune", "precision"})
 CONFIGURATION = frozenset({"threads", "onednn"})
 SCRIPT, CONTROL, BOTH, ONE_BIT = "as-is", "control", "algo+impl", "one-bit"
-
-
-@dataclass(frozen=True, slots=True)
-class Study:
-    """Variants of one experiment with their proofs, in the same order; `reference` is the one that ratios refer to."""
-
-    described: tuple[ExperimentFindings, ...]
-    kinds: tuple[NoiseKind, ...]
-    proofs: tuple[Repeatability, ...]
-    absorbed: tuple[Absorption | None, ...]
-    control: Literal["intact", "broken", "absent"]
-    reference: Experiment | None
-
-    @property
-    def experiments(self) -> list[Experiment]:
-        return [findings.experiment for findings in self.described]
-
-    @property
-    def is_single(self) -> bool:
-        return len(self.described) == 1
 
 
 def study_of(described: Sequence[ExperimentFindings]) -> Study:

@@ -41,7 +41,9 @@ def judge_sweep(judged: Sequence[tuple[SweptValue, Findings]], *, confidence: fl
         confidence=confidence,
         command=of_first.experiments[0].experiment.command if of_first.experiments else (),
         rows=tuple(rows),
-        why_no_metric="" if metric else _why(judged),
+        question=None
+        if metric
+        else next((one.basis.question for _, one in judged if one.basis.question is not None), None),
     )
 
 
@@ -72,11 +74,6 @@ def _row(point: SweptValue, findings: Findings, index: int, experiment: Experime
         sd_interval=described.sd_interval,
         measures=tuple(measures),
     )
-
-
-def _why(judged: Sequence[tuple[SweptValue, Findings]]) -> str:
-    warnings = [warning for _, findings in judged for warning in findings.warnings if "primary metric" in warning]
-    return warnings[0] if warnings else "there is no primary metric: name one with --metric"
 
 
 def _scale(values: Sequence[str]) -> Scale:

@@ -14,12 +14,12 @@ from deviate.model.estimates import (
     level_text,
 )
 from deviate.model.texts import count
-from deviate.stats.design.power import pairs_needed, runs_needed
+from deviate.stats.design.power import runs_needed
 from deviate.stats.estimates.sample import differences_of, spread_refusal
-from deviate.stats.tests.both import NEAR, p_of
-from deviate.stats.tests.failures import failure_bound, n_failed
-from deviate.stats.tests.paired import match
-from deviate.stats.tests.two_tests import smallest_p
+from deviate.stats.hypothesis.both import NEAR, p_of
+from deviate.stats.hypothesis.failures import failure_bound, n_failed
+from deviate.stats.hypothesis.paired import match
+from deviate.stats.hypothesis.two_tests import smallest_p
 
 SIDES = ("the baseline", "the candidate")
 UNEQUAL = 2.0
@@ -284,7 +284,7 @@ def _margin_advice(comparison: Comparison, confidence: float, n_family: int, *, 
     margin, more = equivalence.margin, ""
     if comparison.is_paired:
         b, a, _ = match(comparison.baseline, comparison.candidate)
-        pairs = pairs_needed(margin, b, a, confidence=confidence)
+        pairs = runs_needed(margin, b, a, confidence=confidence, is_paired=True)
         least = needed_pairs(is_alone=n_family == 1 and not has_looks)
         needed = pairs.reason if isinstance(pairs, Unavailable) else count(max(pairs, least), "pair")
     else:

@@ -19,6 +19,7 @@ from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
 from deviate.report.plots import CurveGroup, CurvePlot
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 Scores = Sequence[float]
 STATUSES: tuple[Status, ...] = ("diverged", "crashed", "timed_out", "lost", "cancelled", "silent")
@@ -54,7 +55,7 @@ def two_without_a_direction(scores: Scores, others: Scores) -> Findings:
 
 def pairs_with_a_margin(scores: Scores, others: Scores) -> Findings:
     sides = [scored("a", scores), scored("b", others)]
-    return judge(sides, is_paired=True, margin=0.1, spread_ratio=2.0, confidence=0.99)
+    return judge(sides, AnalysisOptions(is_paired=True, margin=0.1, spread_ratio=2.0, confidence=0.99))
 
 
 def four(scores: Scores, others: Scores) -> Findings:
@@ -65,7 +66,10 @@ def four(scores: Scores, others: Scores) -> Findings:
 
 def tasks(scores: Scores, others: Scores) -> Findings:
     sides = {"a": (scores, others, [0.5, 0.6, 0.7]), "b": (others, scores, [0.5] * 3), "c": (scores, scores, others)}
-    return judge([_columns(name, dict(zip(TASKS, it, strict=True))) for name, it in sides.items()], tasks=["*/acc"])
+    return judge(
+        [_columns(name, dict(zip(TASKS, it, strict=True))) for name, it in sides.items()],
+        AnalysisOptions(tasks="*/acc"),
+    )
 
 
 def curves_and_a_target(scores: Scores, others: Scores) -> Findings:

@@ -51,7 +51,7 @@ def verdict() -> Findings:
     sides = (
         trained(name, n_runs=6, n_metrics=2, n_points=5, shift=i, seed=i) for i, name in enumerate(("small", "wide"))
     )
-    return judge(list(sides), margin=0.5)
+    return judge(list(sides), AnalysisOptions(margin=0.5))
 
 
 def noise() -> Findings:
@@ -62,12 +62,14 @@ def noise() -> Findings:
 
 def many() -> Findings:
     """Three methods on three tasks, each better than the one before."""
-    return judge([_on_tasks(name, rank) for rank, name in enumerate(("sgd", "adam", "adamw"))], tasks=["*/acc"])
+    return judge(
+        [_on_tasks(name, rank) for rank, name in enumerate(("sgd", "adam", "adamw"))], AnalysisOptions(tasks="*/acc")
+    )
 
 
 def failures() -> Findings:
     """Runs that ended in several ways, a target that some reach, a metric of one side only."""
-    return judge([_failing("base", 0), _failing("new", 2)], targets={"test_acc": 88.0})
+    return judge([_failing("base", 0), _failing("new", 2)], AnalysisOptions(targets={"test_acc": 88.0}))
 
 
 def captured() -> Findings:

@@ -16,6 +16,7 @@ from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.plots import EstimationPlot
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 LOOKS = (5, 10, 20)
 
@@ -116,7 +117,9 @@ def test_times_of_runs_that_shared_the_device_are_marked_wherever_they_stand() -
     told = "measured while up to 1 other run shared the device"
     text = forms(judge([alone, shared]))
     assert text["terminal"].count(told) == 0  # no time stands there
-    timed = [forms(judge(sides, primary="epoch_time"))["terminal"] for sides in ([alone, shared], [shared])]
+    timed = [
+        forms(judge(sides, AnalysisOptions(metric="epoch_time")))["terminal"] for sides in ([alone, shared], [shared])
+    ]
     assert all(it.count(told) >= 1 for it in timed)
     assert text["page"].count(told) >= 5  # block, overview, description, comparison, data
     assert ", up to 1 other run beside it" in text["page"]
@@ -168,7 +171,7 @@ def with_outcomes(name: str, seed: int, n: int = 12, **changes: object) -> Exper
 def test_no_p_of_a_comparison_stands_without_its_mark_in_any_form(n_experiments: int, mark: str) -> None:
     changes = {"n_unplanned_looks": 2} if mark == "unplanned" else {"looks": (10, 20), "n_planned": 20}
     made = [with_outcomes(name, seed, **changes) for seed, name in enumerate("abc"[:n_experiments])]
-    view = build_report(judge(made, margin=0.5, tasks=["acc_*"], spread_ratio=1.5))
+    view = build_report(judge(made, AnalysisOptions(margin=0.5, tasks="acc_*", spread_ratio=1.5)))
     for form in ("terminal", "markdown", "latex", "html"):
         text = re.sub(r"<script.*?</script>|<svg.*?</svg>", "", render(view, form, width=9999), flags=re.DOTALL)
         told = [line for line in text.replace("&lt;", "<").splitlines() if re.search(r"\bp [=<] ", line)]

@@ -18,6 +18,7 @@ from deviate.model.records import Experiment, Series
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 ORDER = [
     *("verdict", "metrics", "points", "curves", "many", "tasks", "noise", "failures", "outcomes", "divergence"),
@@ -42,7 +43,9 @@ def _tasks() -> Findings:
         ]
         return experiment(name, runs, [selected(task, unit="%") for task in names])
 
-    return judge([of(name, shift) for shift, name in enumerate(("base", "a", "b", "c"))], tasks=names)
+    return judge(
+        [of(name, shift) for shift, name in enumerate(("base", "a", "b", "c"))], AnalysisOptions(tasks=",".join(names))
+    )
 
 
 def _failed() -> Findings:
@@ -237,9 +240,8 @@ def _luminance(colour: str) -> float:
 def test_warnings_name_long_names_by_their_beginning_and_their_end() -> None:
     name = "test_" + "long_" * 200 + "end"
     sides = [scored(it, [1.0, 2.0, 3.0], selected(name, is_primary=True)) for it in ("a", "b")]
-    findings = judge(sides, margin=0.5)
-    told = dataclasses.replace(findings, warnings=(f"{name} of a needs a look",))
-    (warning,) = [it for it in build_report(told).warnings if "needs a look" in it]
-    assert len(warning) < 150
-    assert warning.startswith("test_long_")
-    assert warning.endswith("end of a needs a look")
+    findings = judge(sides, AnalysisOptions(aggregate="max"))
+    (warning,) = [it for it in build_report(findings).warnings if "chooses its step" in it]
+    assert len(warning) < 250
+    assert warning.startswith("max of test_long_")
+    assert "end chooses its step on test data" in warning

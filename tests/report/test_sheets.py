@@ -149,9 +149,7 @@ def test_variants_stand_beside_each_other_and_each_row_names_its_own() -> None:
 
 
 def test_without_a_primary_metric_the_reason_stands_in_place_of_the_table() -> None:
-    found = SweepFindings(
-        "t", "--size", ("1", "2"), "linear", "", "", 0.95, ("train.py",), (), "name one with --metric"
-    )
+    found = SweepFindings("t", "--size", ("1", "2"), "linear", "", "", 0.95, ("train.py",), ())
     for form in RENDERERS:
         text = render(sweep_document(found), form)
         assert form in {"csv", "latex"} or "name one with --metric" in text

@@ -42,8 +42,9 @@ def _side(name: str, shift: float) -> Any:
 @pytest.fixture(scope="module")
 def findings() -> Findings:
     from deviate.stats.judge import judge
+    from deviate.stats.options import AnalysisOptions
 
-    return judge([_side("base", 10.0), _side("new", 19.0)], margin=0.5)
+    return judge([_side("base", 10.0), _side("new", 19.0)], AnalysisOptions(margin=0.5))
 
 
 @pytest.fixture(scope="module")

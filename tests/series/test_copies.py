@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import Experiment, Run, Series
 from deviate.series.copies import distinct_metrics, rounding_of
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 ACCURACIES = [[81.2, 83.4, 85.1, 84.9], [80.6, 84.4, 86.0, 86.3], [79.9, 82.8, 85.5, 85.7]]
 RELATED = [
@@ -64,8 +66,9 @@ def relation(x: np.ndarray, y: np.ndarray) -> str | None:
     return text
 
 
-def names(side: Experiment, **options: str) -> list[str]:
-    return sorted(one.metric.name for one in judge([side], **options).experiments[0].descriptions)  # type: ignore[arg-type]
+def names(side: Experiment, **options: Any) -> list[str]:
+    (described,) = judge([side], AnalysisOptions(**options)).experiments
+    return sorted(one.metric.name for one in described.descriptions)
 
 
 @settings(max_examples=60, deadline=None)
@@ -119,9 +122,9 @@ def test_rounding_is_half_a_unit_of_the_last_decimal() -> None:
 def test_equal_metrics_are_one_with_aliases_and_any_of_them_can_be_asked_for() -> None:
     metrics = [metric("acc"), metric("val/acc", direction=None)]
     side = recorded("a", metrics, curves(**{"val/acc": float}))
-    (described,) = judge([side], primary="acc").experiments[0].descriptions
+    (described,) = judge([side], AnalysisOptions(metric="acc")).experiments[0].descriptions
     assert (described.metric.name, described.aliases) == ("acc", ("val/acc",))
-    (described,) = judge([side], primary="val/acc").experiments[0].descriptions
+    (described,) = judge([side], AnalysisOptions(metric="val/acc")).experiments[0].descriptions
     assert (described.metric.name, described.aliases, described.metric.direction) == ("val/acc", ("acc",), "max")
 
 
@@ -177,7 +180,7 @@ def test_copies_are_shown_with_their_metric_and_not_judged() -> None:
     metrics = [metric("error", direction="min"), metric("acc"), metric("loss", direction="min"), metric("share")]
     functions = {"error": lambda value: 100 - value, "share": lambda value: value / 100, "loss": math.sin}
     sides = [recorded(name, metrics, curves(**functions)) for name in "ab"]
-    findings = judge(sides, primary="acc")
+    findings = judge(sides, AnalysisOptions(metric="acc"))
     described = {one.metric.name: one for one in findings.experiments[0].descriptions}
     assert set(described) == {"acc", "loss"}
     assert sorted(described["acc"].functions) == ["error = 100 − acc", "share = 0.01 × acc"]

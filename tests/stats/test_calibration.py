@@ -6,7 +6,7 @@ import pytest
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.estimates.effect import superiority_interval
 from deviate.stats.estimates.one_sample import mean_interval, sd_interval
-from deviate.stats.tests.two_sample import student, welch
+from deviate.stats.hypothesis.two_sample import student, welch
 
 REPETITIONS = 1500
 FOUR_ERRORS = 4 * (0.05 * 0.95 / REPETITIONS) ** 0.5

@@ -12,9 +12,10 @@ from deviate.model.findings import Findings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
 from deviate.stats.check import Weighed, check_completion, check_control, check_metrics, weigh
+from deviate.stats.hypothesis.both import both_interval, equivalence
+from deviate.stats.hypothesis.two_tests import ask
 from deviate.stats.judge import judge
-from deviate.stats.tests.both import both_interval, equivalence, paired_equivalence
-from deviate.stats.tests.two_tests import ask
+from deviate.stats.options import AnalysisOptions
 
 
 def weighed(value: Weighed | Unavailable) -> Weighed:
@@ -35,7 +36,7 @@ def test_the_bound_is_that_of_the_equivalence_test_and_the_interval_that_of_the_
     rng = np.random.default_rng(seed)
     b, a = rng.normal(0, 1, 9).tolist(), rng.normal(-0.4, 1.5, 9).tolist()
     found = weighed(weigh(b, a, direction=direction, margin=0.7, is_paired=is_paired))
-    asked = (paired_equivalence if is_paired else equivalence)(b, a, margin=0.7, direction=direction)
+    asked = equivalence(b, a, margin=0.7, direction=direction, is_paired=is_paired)
     assert not isinstance(asked, Unavailable)
     assert found.is_within == asked.is_not_worse
     assert found.bound == pytest.approx(asked.interval.low if direction == "max" else asked.interval.high)
@@ -86,7 +87,7 @@ def judged(
 ) -> Findings:
     metric = selected(is_primary=True, unit="%", margin=margin)
     both = [scored("old", baseline, metric), scored("new", candidate, metric)]
-    return judge(both, **changes)  # type: ignore[arg-type]
+    return judge(both, AnalysisOptions(**changes))  # type: ignore[arg-type]
 
 
 def only(findings: Findings) -> MetricCheck:

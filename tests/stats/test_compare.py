@@ -8,15 +8,17 @@ from samples import experiment, metric, sample
 
 from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
 from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
-from deviate.model.findings import ExperimentFindings
+from deviate.model.findings import ExperimentFindings, PairFindings
 from deviate.model.records import Experiment
-from deviate.stats.advice import pairing_warnings
+from deviate.report.advice import pairing_warnings
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
+from deviate.stats.estimates.bootstrap import Resamples
+from deviate.stats.hypothesis.both import equivalence
 from deviate.stats.multiple.pairs import compare_all
+from deviate.stats.options import AnalysisOptions
 from deviate.stats.registry import STATISTICS
-from deviate.stats.tests.both import equivalence
 
 LOOKS = (5, 10, 20)
 OF_OTHERS = {"worst_rank", "curve", "attainment"}
@@ -50,7 +52,8 @@ def test_the_same_generator_gives_the_same_comparison() -> None:
     b, a = [0.1, 0.2, 0.2, 0.3, 0.4, 0.4] * 4, [0.2, 0.3, 0.3, 0.4, 0.5, 0.5] * 4
     first, second, other = (compare(b, a, rng=np.random.default_rng(seed), is_paired=True) for seed in (1, 1, 2))
     assert first == second
-    assert (first.permutation, first.mann_whitney) != (other.permutation, other.mann_whitney)
+    assert first.sd_ratio_bootstrap != other.sd_ratio_bootstrap
+    assert (first.permutation, first.mann_whitney) == (other.permutation, other.mann_whitney)  # of all seeds
 
 
 def findings(
@@ -66,8 +69,15 @@ def findings(
     return made
 
 
+def pairs_of(
+    described: list[ExperimentFindings], *, is_paired: bool = False, spread_ratio: float | None = None
+) -> tuple[PairFindings, ...]:
+    options = AnalysisOptions(is_paired=is_paired, spread_ratio=spread_ratio)
+    return compare_all(described, options, is_chosen_after=False, resamples=Resamples(np.random.default_rng(0)))
+
+
 def only(described: list[ExperimentFindings], *, is_paired: bool = False) -> Comparison:
-    (pair,) = compare_all(described, {}, 0.95, 0, is_paired=is_paired)
+    (pair,) = pairs_of(described, is_paired=is_paired)
     return pair.comparisons[0]
 
 
@@ -138,7 +148,7 @@ def test_at_a_look_pairs_are_decided_by_their_repeated_p_and_all_else_is_nominal
 def test_pairing_is_a_matter_of_the_whole_family() -> None:
     b = [drawn(8, 0), drawn(8, 5, seed=2)]
     a = [[x + 0.5 for x in drawn(8, 0, 1.1)], [10.5 - x for x in drawn(8, 5, seed=2)]]
-    (pair,) = compare_all(findings({"a": b, "b": a}), {}, 0.95, 0, is_paired=True)
+    (pair,) = pairs_of(findings({"a": b, "b": a}), is_paired=True)
     assert all(it.is_paired and isinstance(it.paired, Paired) for it in pair.comparisons)
     primary, secondary = pair.comparisons
     for comparison in (primary, secondary):
@@ -150,25 +160,25 @@ def test_pairing_is_a_matter_of_the_whole_family() -> None:
 
 def test_pairs_that_lost_a_half_and_pairing_that_cost_power_are_warned_of() -> None:
     scores = {"a": [drawn(8, 0)], "b": [drawn(7, 0, seed=3)]}
-    pairs = compare_all(findings(scores), {}, 0.95, 0, is_paired=True)
+    pairs = pairs_of(findings(scores), is_paired=True)
     lost, cost = pairing_warnings(pairs)
     assert lost == "m0: replicate 7 has a score in only one of a and b: 7 pairs left."
     assert cost.startswith("b against a, m0: pairing cost power")
-    assert pairing_warnings(compare_all(findings(scores), {}, 0.95, 0)) == []
+    assert pairing_warnings(pairs_of(findings(scores))) == []
 
 
 def test_no_p_depends_on_which_other_metrics_there_are() -> None:
     ties = [[0.1, 0.2, 0.2, 0.3, 0.4, 0.4, 0.1, 0.9, 0.9] for _ in range(2)]
     b, a = [drawn(9, 0), ties[0]], [drawn(9, 1, seed=1), [x + 0.1 for x in ties[1]]]
-    (both,) = compare_all(findings({"a": b, "b": a}), {}, 0.95, 0)
-    (alone,) = compare_all(findings({"a": b[1:], "b": a[1:]}), {}, 0.95, 0)
+    (both,) = pairs_of(findings({"a": b, "b": a}))
+    (alone,) = pairs_of(findings({"a": b[1:], "b": a[1:]}))
     for name in ("mann_whitney", "permutation", "difference_bootstrap", "sd_ratio_bootstrap"):
         assert getattr(both.comparisons[1], name) == getattr(alone.comparisons[0], name)
 
 
 def test_a_ratio_of_spreads_that_was_given_is_handed_to_every_comparison() -> None:
     sides = {"a": [sample(0, 1, 60)], "b": [sample(0, 1, 60)]}
-    (without,), (given,) = (compare_all(findings(sides), {}, 0.95, 0, spread_ratio=it) for it in (None, 1.7))
+    (without,), (given,) = (pairs_of(findings(sides), spread_ratio=it) for it in (None, 1.7))
     words = [it.comparisons[0].spread_verdict for it in (without, given)]
     assert all(isinstance(it, SpreadVerdict) for it in words)
     assert [it.word for it in words if isinstance(it, SpreadVerdict)] == ["undecided", "undecided"]

@@ -11,9 +11,11 @@ from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.findings import Findings, PairFindings
 from deviate.model.records import Experiment, Run
+from deviate.report.advice import warnings_of
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
+from deviate.stats.hypothesis.both import BothTests, ask_both
 from deviate.stats.judge import judge
-from deviate.stats.tests.both import BothTests, ask_both
+from deviate.stats.options import AnalysisOptions
 
 LOOKS = (5, 10, 20)
 
@@ -91,7 +93,7 @@ def test_the_last_look_decides_nearly_as_a_single_test_and_the_spending_is_that_
     _, comparison = only(judge(sides))
     assert comparison.verdict.word == "better"
     pocock = [replace(it, spending="pocock") for it in sides]
-    pair, other = only(judge(pocock, confidence=0.9))
+    pair, other = only(judge(pocock, AnalysisOptions(confidence=0.9)))
     assert "Pocock spending" in pair.looks
     assert isinstance(other.difference_interval, Interval)
     assert other.difference_interval.confidence == pytest.approx(1 - at_look(SpendingPlan(LOOKS, "pocock", 0.9), 3))
@@ -157,7 +159,7 @@ def test_unplanned_looks_mark_p_values_and_intervals_and_withhold_the_verdict() 
     for interval in (comparison.difference_interval, comparison.hedges_g_interval, comparison.superiority_interval):
         assert isinstance(interval, Interval)
         assert interval.note == "not valid: 2 unplanned looks"
-    (warning,) = [it for it in findings.warnings if "unplanned" in it]
+    (warning,) = [it for it in warnings_of(findings) if "unplanned" in it]
     assert warning.startswith("Runs were added to a, b after results had been reported (2 unplanned looks)")
     assert "--looks" in warning
 
@@ -198,7 +200,7 @@ def test_a_candidate_that_waits_for_its_look_still_counts_in_the_family() -> Non
 def test_runs_that_come_after_a_declared_look_are_not_called_missing() -> None:
     for n, is_missing in ((10, False), (7, True)):
         sides = [replace(side(name, 0, n), n_planned=20) for name in "ab"]
-        assert any("planned runs" in it for it in judge(sides).warnings) == is_missing
+        assert any("planned runs" in it for it in warnings_of(judge(sides))) == is_missing
 
 
 def test_several_candidates_at_a_look_err_together_as_often_as_one() -> None:

@@ -1,5 +1,6 @@
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Test, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment, Series
+from deviate.report.advice import warnings_of
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 METRICS = [
     metric("loss", direction="min"),
@@ -108,11 +111,11 @@ def test_without_a_primary_metric_all_quality_metrics_are_one_family() -> None:
     assert findings.primary is None
     assert findings.pairs[0].headline is None
     assert findings.pairs[0].family == "2 quality metrics: Holm, family of 2"
-    assert any("--metric acc or --metric f1" in warning for warning in findings.warnings)
-    named = judge([before, after], primary="f1")
+    assert any("--metric acc or --metric f1" in warning for warning in warnings_of(findings))
+    named = judge([before, after], AnalysisOptions(metric="f1"))
     assert named.primary == "f1"
     assert named.pairs[0].comparisons[0].metric.name == "f1"
-    assert not any("--metric" in warning for warning in named.warnings)
+    assert not any("--metric" in warning for warning in warnings_of(named))
 
 
 def test_findings_repeat_and_do_not_depend_on_the_other_metrics() -> None:
@@ -143,8 +146,11 @@ def test_scores_are_read_where_a_metric_is_best_that_restates_another_one_and_ha
               for shift in (2.0, 2.5)]  # fmt: skip
     metrics = [metric("test_acc"), metric("loss", direction="min"), metric("copy", direction=None)]
     measured = experiment("a", metrics, {}, runs=[run(i, curve) for i, curve in enumerate(curves)])
-    assert judge([measured], aggregate="at-best:loss").experiments[0].descriptions[0].values == [3.0, 3.0]
-    findings = judge([measured], aggregate="at-best:copy", directions={"copy": "max"})
+    assert judge([measured], AnalysisOptions(aggregate="at-best:loss")).experiments[0].descriptions[0].values == [
+        3.0,
+        3.0,
+    ]
+    findings = judge([measured], AnalysisOptions(aggregate="at-best:copy", directions={"copy": "max"}))
     assert findings.experiments[0].descriptions[0].values == [1.0, 1.0]
 
 
@@ -152,25 +158,27 @@ def test_aggregates_are_taken_per_run_and_can_be_overridden() -> None:
     curves = [run(i, {"acc": [0.1, 0.9 + i / 100, 0.5 + i / 100]}) for i in range(5)]
     measured = experiment("a", [metric("acc", aggregate="best")], {}, runs=curves)
     best = judge([measured]).experiments[0].descriptions[0]
-    first = judge([measured], aggregate="at:0").experiments[0].descriptions[0]
+    first = judge([measured], AnalysisOptions(aggregate="at:0")).experiments[0].descriptions[0]
     assert [score.value for score in best.scores] == pytest.approx([0.9, 0.91, 0.92, 0.93, 0.94])
     assert first.metric.aggregate == "at:0"
     assert first.note == "all 5 values equal"
 
 
 def test_best_leaves_a_metric_without_direction_as_it_is_and_says_so() -> None:
-    findings = judge([scored("a")], aggregate="best")
+    findings = judge([scored("a")], AnalysisOptions(aggregate="best"))
     aggregates = {d.metric.name: d.metric.aggregate for d in findings.experiments[0].descriptions}
     assert (aggregates["grad_norm"], aggregates["loss"]) == ("last", "best")
-    assert any("best needs a direction, which grad_norm lacks" in warning for warning in findings.warnings)
+    assert any("best needs a direction, which grad_norm lacks" in warning for warning in warnings_of(findings))
 
 
 def test_the_best_of_test_data_is_flagged() -> None:
     for aggregate in ("best", "max", "at-best:test_acc"):
-        warnings = judge([scored("a")], aggregate=aggregate).warnings
+        warnings = warnings_of(judge([scored("a")], AnalysisOptions(aggregate=aggregate)))
         assert any(f"{aggregate} of test_acc chooses its step on test data" in warning for warning in warnings)
         assert not any("of train_acc" in warning for warning in warnings)
-    assert not any("test data" in warning for warning in judge([scored("a")], aggregate="min").warnings)
+    assert not any(
+        "test data" in warning for warning in warnings_of(judge([scored("a")], AnalysisOptions(aggregate="min")))
+    )
 
 
 def test_failures_count_in_the_number_of_runs_and_lost_ones_do_not() -> None:
@@ -194,7 +202,7 @@ def test_failures_count_in_the_number_of_runs_and_lost_ones_do_not() -> None:
         (11, "timed out"),
         (12, "the guest never reported"),
     )
-    text = "\n".join(findings.warnings)
+    text = "\n".join(warnings_of(findings))
     assert "2 of 13 runs of a: diverged (replicates 9, 10)" in text
     assert "1 of 13 runs of a: crashed (replicate 8)" in text
     assert "2 runs of a lost or cancelled (replicates 13, 14)" in text
@@ -222,14 +230,14 @@ def test_a_completed_run_without_a_score_is_listed_with_its_reason() -> None:
     )
     findings = judge([measured])
     assert findings.experiments[0].descriptions[0].missing == ((5, "no value at step 2 (first 0, last 0)"),)
-    assert any("acc (at:2) has no score in 1 of 6 completed runs of a" in warning for warning in findings.warnings)
+    assert any("acc (at:2) has no score in 1 of 6 completed runs of a" in warning for warning in warnings_of(findings))
 
 
 def test_metrics_that_no_run_reported_cost_one_sentence_and_nothing_else() -> None:
     metrics = [metric("test_auc"), metric("acc"), metric("f1")]
     sides = [experiment(name, metrics, {"acc": sample(0.9, 0.01, 5)}) for name in "ab"]
     findings = judge(sides)
-    assert [warning for warning in findings.warnings if "auc" in warning or "f1" in warning] == [
+    assert [warning for warning in warnings_of(findings) if "auc" in warning or "f1" in warning] == [
         "Left out, because no run reported them: test_auc, f1. Correct or deselect them in deviate.toml."
     ]
     assert findings.primary == "acc"
@@ -240,9 +248,9 @@ def test_metrics_that_no_run_reported_cost_one_sentence_and_nothing_else() -> No
 def test_a_metric_that_no_run_reported_stays_where_it_was_asked_for_or_a_run_may_have_been_about_to_report_it() -> None:
     metrics = [metric("acc"), metric("auc", is_primary=True)]
     scores = {"acc": sample(0.9, 0.01, 5)}
-    findings = judge([experiment("a", [*metrics[:1], metric("auc")], scores)], primary="auc")
+    findings = judge([experiment("a", [*metrics[:1], metric("auc")], scores)], AnalysisOptions(metric="auc"))
     assert findings.experiments[0].descriptions[0].note == "no run has a score (0/5)"
-    assert "auc was never reported in a: correct or deselect it in deviate.toml." in findings.warnings
+    assert "auc was never reported in a: correct or deselect it in deviate.toml." in warnings_of(findings)
     assert judge([experiment("a", metrics, scores)]).primary == "acc"
     assert judge([experiment("a", metrics, scores, runs=[run(5, {}, "crashed")])]).primary == "auc"
     assert judge([experiment("a", metrics, {}, runs=[run(0, {}, "crashed")])]).primary == "auc"
@@ -256,7 +264,7 @@ def test_a_metric_that_one_side_alone_reported_stays() -> None:
     ]
     findings = judge(sides)
     assert [len(item.descriptions) for item in findings.experiments] == [2, 2]
-    assert "f1 was never reported in a: correct or deselect it in deviate.toml." in findings.warnings
+    assert "f1 was never reported in a: correct or deselect it in deviate.toml." in warnings_of(findings)
 
 
 def renamed() -> list[Experiment]:
@@ -274,24 +282,24 @@ def test_unmatched_metrics_are_listed_on_both_sides_with_the_flag() -> None:
     assert (pair.unmatched_baseline, pair.unmatched_candidate) == (("test_acc",), ("acc",))
     assert [comparison.metric.name for comparison in pair.comparisons] == ["f1"]
     assert pair.headline is None
-    text = "\n".join(findings.warnings)
+    text = "\n".join(warnings_of(findings))
     assert "only in a: test_acc; only in b: acc" in text
     assert "--match test_acc=acc" in text
     assert "--match test_acc=NAME" in text
 
 
 def test_matched_metrics_are_compared_and_the_primary_mark_follows() -> None:
-    findings = judge(renamed(), matches={"test_acc": "acc"})
+    findings = judge(renamed(), AnalysisOptions(matches={"test_acc": "acc"}))
     headline = findings.pairs[0].headline
     assert headline is not None
     assert (headline.metric.name, headline.candidate_metric.name) == ("test_acc", "acc")
     assert headline.difference == pytest.approx(2)
     assert findings.experiments[1].descriptions[0].metric.name == "acc"
-    assert not any("--match" in warning for warning in findings.warnings)
+    assert not any("--match" in warning for warning in warnings_of(findings))
 
 
 def test_a_matched_metric_is_not_matched_again_by_its_own_name() -> None:
-    findings = judge(renamed(), matches={"test_acc": "f1"})
+    findings = judge(renamed(), AnalysisOptions(matches={"test_acc": "f1"}))
     assert [(c.metric.name, c.candidate_metric.name) for c in findings.pairs[0].comparisons] == [("test_acc", "f1")]
     assert findings.pairs[0].unmatched_baseline == ("f1",)
     assert findings.pairs[0].unmatched_candidate == ("acc",)
@@ -300,7 +308,7 @@ def test_a_matched_metric_is_not_matched_again_by_its_own_name() -> None:
 
 
 def test_the_margin_belongs_to_the_primary_metric() -> None:
-    found = by_name(judge([scored("a"), scored("b", seed=1)], margin=0.5))
+    found = by_name(judge([scored("a"), scored("b", seed=1)], AnalysisOptions(margin=0.5)))
     assert found["test_acc"].verdict.word == "equivalent"
     assert found["train_acc"].metric.margin is None
 
@@ -316,7 +324,7 @@ def test_disagreeing_directions_are_warned_of() -> None:
     scores = {"acc": sample(1, 0.1, 5)}
     before = experiment("a", [metric("acc")], scores)
     after = experiment("b", [metric("acc", direction="min")], scores)
-    text = "\n".join(judge([before, after]).warnings)
+    text = "\n".join(warnings_of(judge([before, after])))
     assert "acc: higher is better in the baseline, lower in b" in text
 
 
@@ -331,7 +339,7 @@ def test_variants_of_one_experiment_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"primary": "test_ac"}, "Did you mean test_acc?"),
+        ({"metric": "test_ac"}, "Did you mean test_acc?"),
         ({"aggregate": "final"}, "at:K"),
         ({"aggregate": "at-best:los"}, "Did you mean loss?"),
         ({"aggregate": "at-best:grad_norm"}, "--direction grad_norm=max"),
@@ -344,9 +352,9 @@ def test_variants_of_one_experiment_are_told_apart() -> None:
         ({"analysis_seed": -1}, "positive"),
     ],
 )
-def test_a_setting_out_of_place_is_refused_with_what_to_do(settings: dict[str, object], told: str) -> None:
+def test_a_setting_out_of_place_is_refused_with_what_to_do(settings: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError) as caught:
-        judge([scored("a"), scored("b")], **settings)  # type: ignore[arg-type]
+        judge([scored("a"), scored("b")], AnalysisOptions(**settings))
     assert told in caught.value.hint
 
 
@@ -369,22 +377,22 @@ def test_over_tasks_no_single_metric_is_asked_for() -> None:
         for name in ("base", "new")
     ]
     assert judge(both).primary is None
-    found = judge(both, tasks=["*acc"])
+    found = judge(both, AnalysisOptions(tasks="*acc"))
     assert found.tasks is not None
     assert found.tasks.tasks == ("a: acc", "b: acc")
     assert found.primary is None
-    assert not any("--metric" in warning for warning in found.warnings)
+    assert not any("--metric" in warning for warning in warnings_of(found))
     with pytest.raises(InputError, match="no metric '\\*loss'"):
-        judge(both, tasks=["*loss"])
+        judge(both, AnalysisOptions(tasks="*loss"))
 
 
 def test_a_given_direction_goes_before_what_the_name_says() -> None:
     both = [scored("base"), scored("new", shift=0.05, seed=1)]
-    assert word(judge(both, primary="test_acc")) == "better"
-    assert word(judge(both, primary="test_acc", directions={"test_acc": "min"})) == "worse"
-    assert word(judge(both, primary="grad_norm", directions={"grad_norm": "max"})) == "undecided"
+    assert word(judge(both, AnalysisOptions(metric="test_acc"))) == "better"
+    assert word(judge(both, AnalysisOptions(metric="test_acc", directions={"test_acc": "min"}))) == "worse"
+    assert word(judge(both, AnalysisOptions(metric="grad_norm", directions={"grad_norm": "max"}))) == "undecided"
     with pytest.raises(InputError, match="no metric 'acc'"):
-        judge(both, directions={"acc": "max"})
+        judge(both, AnalysisOptions(directions={"acc": "max"}))
 
 
 def word(findings: Findings) -> str:

@@ -10,6 +10,7 @@ from studies import equal, flip, noisy_run, spread, study, usual, variant
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings, NoiseFindings, NoiseRow, NoiseTable
 from deviate.model.records import Experiment
+from deviate.report.statements import with_statements
 from deviate.stats.noise import noise
 
 
@@ -317,4 +318,5 @@ def _numbers(findings: Findings) -> list[float]:
 
 def test_noise_of_descriptions_is_what_a_study_finds() -> None:
     findings = study(*usual())
-    assert noise(findings.experiments) == findings.noise
+    found = dataclasses.replace(findings, noise=noise(findings.experiments))
+    assert with_statements(found) == findings

@@ -17,10 +17,10 @@ from deviate.stats.design.power import (
     arrangement_loss,
     detectable_difference,
     detectable_effect,
-    detectable_paired_effect,
 )
+from deviate.stats.hypothesis.two_tests import ask
 from deviate.stats.judge import judge
-from deviate.stats.tests.two_tests import ask
+from deviate.stats.options import AnalysisOptions
 
 RNG = np.random.default_rng(7)
 METRIC = selected(is_primary=True, unit="%", margin=0.3)
@@ -29,7 +29,7 @@ NEW = scored("new", with_moments(9, 93.7, 0.21, RNG), METRIC)
 
 
 def plan_of(*experiments: Experiment, **settings: bool) -> Planning:
-    (plan,) = judge(experiments, **settings).planning  # type: ignore[arg-type]
+    (plan,) = judge(experiments, AnalysisOptions(**settings)).planning  # type: ignore[arg-type]
     return plan
 
 
@@ -54,7 +54,7 @@ def test_rows_of_pairs_are_what_statsmodels_finds() -> None:
 
 @pytest.mark.parametrize("is_paired", [False, True])
 def test_what_the_runs_on_record_could_see_is_what_the_verdict_says(*, is_paired: bool) -> None:
-    findings = judge([BASE, NEW], is_paired=is_paired)
+    findings = judge([BASE, NEW], AnalysisOptions(is_paired=is_paired))
     headline, (plan,) = findings.pairs[0].headline, findings.planning
     assert headline is not None
     assert plan.now == headline.detectable
@@ -162,7 +162,7 @@ def test_without_a_primary_metric_nothing_is_planned() -> None:
 @pytest.mark.parametrize(("n", "is_paired"), [(5, False), (8, False), (6, True), (8, True)])
 def test_the_detectable_difference_is_seen_by_both_tests_in_eighty_percent(n: int, *, is_paired: bool) -> None:
     """Simulated through the decision itself."""
-    effect = detectable_paired_effect(n) if is_paired else detectable_effect(n, n)
+    effect = detectable_effect(n, n, is_paired=True) if is_paired else detectable_effect(n, n)
     draws = np.random.default_rng(3)
     b, a = draws.normal(0, 1, (2000, n)), draws.normal(effect, 1, (2000, n))
     b = np.zeros_like(b) if is_paired else b

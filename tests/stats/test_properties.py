@@ -17,9 +17,8 @@ from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe
 from deviate.stats.design.power import arrangement_loss, detectable_effect
-from deviate.stats.estimates.effect import cohens_d, hedges_g_interval
-from deviate.stats.estimates.summary import hedges_correction
-from deviate.stats.tests.two_sample import mann_whitney
+from deviate.stats.estimates.effect import cohens_d, hedges_correction, hedges_g_interval
+from deviate.stats.hypothesis.two_sample import mann_whitney
 
 Scores = Sequence[float]
 # Dyadic numbers of moderate size: shifts and scales by powers of two lose no bits.
@@ -170,7 +169,7 @@ def test_permuting_ranks_once_is_scipys_permutation_of_u(seed: int, n_before: in
     """With 6 and 7 runs there are 1716 arrangements, which both take; with 8 and 8 ours is a sample of 12870."""
     draws = np.random.default_rng(seed)
     b, a = draws.integers(0, 6, n_before) / 10, draws.integers(1, 7, n_after) / 10
-    ours = mann_whitney(b.tolist(), a.tolist(), rng=np.random.default_rng(1))
+    ours = mann_whitney(b.tolist(), a.tolist())
     every = scipy_stats.PermutationMethod(n_resamples=math.comb(n_before + n_after, n_after))
     theirs = float(scipy_stats.mannwhitneyu(a, b, alternative="two-sided", method=every).pvalue)
     assert isinstance(ours, Test)

@@ -1,12 +1,13 @@
 """Published tables, as far as their numbers go together: Table I of DEVIATE, Zhuang et al., Summers & Dinneen."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from deviate.model.estimates import Interval, Unavailable
-from deviate.stats.estimates.summary import Variability, feasible_sd, shares, variability_reduction
+from deviate.stability.measures.reductions import Variability, variability_reduction
 
 ALL = {"accuracy": (0.045, 0.051, 0.090), "FPR": (0.077, 0.051, 0.070), "FNR": (0.537, 0.389, 0.445)}
 GROUPS = {
@@ -61,6 +62,25 @@ REPLICATED = {
     "AccEns/FlipCrop81": (0.15, 0.0031, 4.5, 0.972, 0.37),
 }
 """Source: Summers & Dinneen (2021), as the ML Reproducibility Challenge 2021 quotes and repeats it."""
+
+
+def feasible_sd(difference: float, n: int) -> Interval | Unavailable:
+    """Smallest and largest SD (ddof 1) that n runs with this range can have.
+
+    Smallest with all runs but the two extremes in the middle, largest with half of them at either end.
+    Source: Popoviciu (1935) for the upper end, Nagy (1918) for the lower one.
+    """
+    if n < 2 or not 0 < difference < math.inf:
+        return Unavailable("needs 2 runs that differ")
+    half = n // 2
+    high = difference * math.sqrt(half * (n - half) / (n * (n - 1)))
+    return Interval(difference / math.sqrt(2 * (n - 1)), high, 1.0, "range of n runs")
+
+
+def shares(counts: Sequence[int]) -> tuple[float, ...]:
+    """Percentages of the sum of counts; empty for a sum of 0."""
+    total = sum(counts)
+    return tuple(100 * count / total for count in counts) if total else ()
 
 
 def quotient_range(numerator: float, denominator: float, *, places: int) -> Interval | Unavailable:

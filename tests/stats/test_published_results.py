@@ -10,9 +10,10 @@ from deviate.model.comparisons import Verdict
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
+from deviate.report.against import few_runs_note, scale_note
 from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.effect import hedges_g, sd_ratio
-from deviate.stats.published_results import compare_published, few_runs_note, scale_note
+from deviate.stats.published_results import compare_published
 
 OURS, THEIRS = sample(94.6, 0.25, 10), sample(94.2, 0.3, 6)
 NO_SPREAD = Unavailable("1 run has no spread")

@@ -6,10 +6,11 @@ import math
 import pytest
 
 from deviate.model.estimates import Interval, Test
-from deviate.stats.estimates import summary
+from deviate.stats.estimates.effect import cohens_d_unweighted
 from deviate.stats.estimates.largest import mean_largest_range
 from deviate.stats.estimates.sample import SampleSummary
-from deviate.stats.tests.failures import rate_interval
+from deviate.stats.estimates.spread import f_test
+from deviate.stats.hypothesis.failures import rate_interval
 
 CIFAR = [
     [(62.28, 0.83), (61.44, 0.41), (61.61, 0.31)],
@@ -29,7 +30,7 @@ def test_the_printed_effect_of_three_is_that_of_the_root_alone_halved() -> None:
     """DEVIATE prints d = 3: nearest is the root of the sum of variances, halved, as divisor."""
     found = []
     for i, j, k, m in itertools.product((-0.05, 0, 0.05), repeat=4):
-        d = summary.cohens_d_unweighted(SampleSummary(8, 93.6 + i, 1.7 + j), SampleSummary(8, 96.2 + k, 0.4 + m))
+        d = cohens_d_unweighted(SampleSummary(8, 93.6 + i, 1.7 + j), SampleSummary(8, 96.2 + k, 0.4 + m))
         assert isinstance(d, float)
         found.append(math.sqrt(2) * d)
     assert found[40] == pytest.approx(2.9775, abs=5e-5), "nothing rounded"
@@ -44,7 +45,7 @@ def test_eight_of_27_pairs_of_variants_differ_in_spread() -> None:
     p_values = []
     for row in CIFAR:
         for one, other in itertools.combinations(row, 2):
-            found = summary.f_test(SampleSummary(10, *one), SampleSummary(10, *other))
+            found = f_test(SampleSummary(10, *one), SampleSummary(10, *other))
             assert isinstance(found, Test)
             p_values.append(found.p_value)
     assert (len(p_values), sum(p < 0.05 for p in p_values)) == (27, 8)

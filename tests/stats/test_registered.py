@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from deviate import stats
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.stats.estimates.sample import Sample
 from deviate.stats.registry import STATISTICS, Behaviour, Statistic
 
 Samples = list[list[float]]
@@ -226,7 +227,7 @@ def takes_samples_alone(function: Callable[..., object]) -> bool:
     """Whether samples, settings with defaults and a generator are all that it needs for a number, interval or test."""
     hints = get_type_hints(function)
     needed = [it for it in inspect.signature(function).parameters.values() if it.default is inspect.Parameter.empty]
-    others = [it for it in needed if hints[it.name] != Sequence[float] and it.name != "rng"]
+    others = [it for it in needed if hints[it.name] not in {Sequence[float], Sample} and it.name != "rng"]
     return bool(needed) and not others and bool({float, Interval, Test} & {*get_args(hints["return"])})
 
 

@@ -9,6 +9,7 @@ from deviate.model.estimates import Test as TestResult
 from deviate.model.records import Experiment
 from deviate.stats.compare import compare, with_adjusted_p
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 from deviate.stats.verdict import decide
 
 
@@ -166,5 +167,5 @@ def test_a_method_cannot_win_by_losing_its_failed_runs(n_failed: tuple[int, int]
 
 def test_no_verdict_depends_on_the_analysis_seed() -> None:
     old, new = failing("old", sample(90, 0.5, 30), 2), failing("new", sample(90.27, 0.5, 25), 3)
-    words = {judge([old, new], analysis_seed=seed).pairs[0].comparisons[0].verdict for seed in (0, 1)}
+    words = {judge([old, new], AnalysisOptions(analysis_seed=seed)).pairs[0].comparisons[0].verdict for seed in (0, 1)}
     assert len(words) == 1

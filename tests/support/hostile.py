@@ -32,6 +32,7 @@ from deviate.model.records import (
 )
 from deviate.model.stability import StabilityFindings
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 Kind = Literal["single", "pair", "study", "many"]
 KINDS: tuple[Kind, ...] = ("single", "pair", "study", "many")
@@ -128,12 +129,12 @@ def _findings(kind: Kind, *, hostile: bool) -> Findings:
         return judge([_experiment(called["script"], texts, say)])
     if kind == "pair":
         sides = (_experiment(called["attribute"], texts, say), _experiment(called["comment"], texts, say, shift=0.5))
-        return dataclasses.replace(judge(sides, margin=0.1), stability=_stability(sides, say))
+        return dataclasses.replace(judge(sides, AnalysisOptions(margin=0.1)), stability=_stability(sides, say))
     if kind == "many":
         names = [called[it] for it in ("script", "TeX", "formula", "ANSI", "none", "twin", "twin with a control")]
         tasks = [f"{text}/task" for text in texts[:3]]
         sides = [_experiment(name, [*texts[::4], *tasks], say, shift=0.3 * at) for at, name in enumerate(names)]
-        return judge(sides, tasks=["*/task"])
+        return judge(sides, AnalysisOptions(tasks="*/task"))
     return _study(called, say)
 
 
@@ -174,7 +175,7 @@ def _study(called: dict[str, str], say: Say) -> Findings:
             flips = [(Flip(say(), say(), (index, 2), 0.25, math.nan),) for index in range(len(runs))]
             runs = [dataclasses.replace(it, flips=flip) for it, flip in zip(runs, flips, strict=True)]
         sides.append(dataclasses.replace(item, variant=name, varied=varied, runs=tuple(runs)))
-    return judge(sides, compares=False)
+    return judge(sides, AnalysisOptions(compares=False))
 
 
 def _experiment(

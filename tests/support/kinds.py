@@ -14,6 +14,7 @@ from studies import flip, noisy_run, spread, study, usual, variant
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment, Series, Status
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 DECLARED = (5, 10, 20)
 CHARTS = ("cifar/acc", "imagenet/acc", "svhn/acc", "mnist/acc")
@@ -26,11 +27,15 @@ def single_experiment() -> Findings:
 
 
 def two_with_a_verdict() -> Findings:
-    return judge([_trained("train.py", 0.0), _trained("train_wide.py", 1.5, seed=1)], margin=0.2, is_paired=True)
+    return judge(
+        [_trained("train.py", 0.0), _trained("train_wide.py", 1.5, seed=1)], AnalysisOptions(margin=0.2, is_paired=True)
+    )
 
 
 def two_undecided() -> Findings:
-    return judge([_trained("small", 0.0, n_runs=5), _trained("wide", 0.1, n_runs=5, seed=1)], margin=0.05)
+    return judge(
+        [_trained("small", 0.0, n_runs=5), _trained("wide", 0.1, n_runs=5, seed=1)], AnalysisOptions(margin=0.05)
+    )
 
 
 def many_candidates() -> Findings:
@@ -41,7 +46,8 @@ def many_candidates() -> Findings:
 def tasks() -> Findings:
     """Four methods on four data sets, the better the later."""
     return judge(
-        [_on_tasks(name, i) for i, name in enumerate(("sgd", "adam", "adamw", "sharpness-aware"))], tasks=["*/acc"]
+        [_on_tasks(name, i) for i, name in enumerate(("sgd", "adam", "adamw", "sharpness-aware"))],
+        AnalysisOptions(tasks="*/acc"),
     )
 
 
@@ -53,7 +59,10 @@ def noise_study() -> Findings:
 
 def failures() -> Findings:
     """Runs that ended in every way, times to a target, and curves that part."""
-    return judge([_failing("base", 0.25, {2: "diverged"}), _failing("new", 0.4, OUTCOMES)], targets={"test_acc": 88.0})
+    return judge(
+        [_failing("base", 0.25, {2: "diverged"}), _failing("new", 0.4, OUTCOMES)],
+        AnalysisOptions(targets={"test_acc": 88.0}),
+    )
 
 
 def declared_looks() -> Findings:

@@ -29,6 +29,7 @@ from deviate.model.stability import (
     WeightStability,
 )
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 N_EXAMPLES, N_CLASSES = 10_000, 10
 HOW = "jackknife over runs"
@@ -56,7 +57,7 @@ def everything(n_runs: int = 8) -> Findings:
 
 
 def with_stability(experiments: Sequence[Experiment], found: StabilityFindings) -> Findings:
-    return dataclasses.replace(judge(experiments, margin=0.5), stability=found)
+    return dataclasses.replace(judge(experiments, AnalysisOptions(margin=0.5)), stability=found)
 
 
 def stability(

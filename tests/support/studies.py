@@ -9,7 +9,9 @@ from experiments import experiment, run, selected, with_moments
 from deviate.model.findings import Findings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import DrawEvent, EvaluationData, Experiment, Flip, Run, Series, Weights
+from deviate.report.statements import with_statements
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 IMPLEMENTATION = ("kernels", "autotune", "precision")
@@ -95,4 +97,4 @@ def usual() -> list[Experiment]:
 
 
 def study(*experiments: Experiment, **settings: object) -> Findings:
-    return judge(experiments, compares=False, **settings)  # type: ignore[arg-type]
+    return with_statements(judge(experiments, AnalysisOptions(compares=False, **settings)))  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from deviate.model.analysis import Metric
 from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.comparisons import Comparison, CurveComparison, Description, FurtherFigure, TaskFindings, Verdict
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Test, Unavailable
-from deviate.model.findings import ExperimentFindings, Findings, NoiseRow, PairFindings, Parting
+from deviate.model.findings import ExperimentFindings, Findings, NoiseFindings, NoiseRow, PairFindings, Parting
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Flip, InjectedCode, NotCaptured, Revision, Run
 from deviate.model.stability import (
@@ -25,6 +25,7 @@ from deviate.model.stability import (
     UnstableExample,
     WeightStability,
 )
+from deviate.model.sweep import SweepFindings
 from deviate.report.format import SURROGATE
 from deviate.stats.registry import labelled_statistics
 
@@ -86,8 +87,9 @@ def _but(*names: str) -> frozenset[str]:
 
 
 SHAPES: dict[type, Shape] = {
-    # The warnings of a document hold those of the records too.
-    Findings: Shape(without=_but("warnings")),
+    Findings: Shape(without=_but("basis")),
+    NoiseFindings: Shape(without=_but("study")),
+    SweepFindings: Shape(without=_but("question")),
     ExperimentFindings: Shape(without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}),
     # Where the rules of experiments differ, a warning says so.
     Experiment: Shape(

@@ -51,6 +51,9 @@ GIVEN = "scores"
 
 def build_report(findings: Findings) -> Report:
     """Build the report: select, round and word everything in it."""
+    from deviate.report.statements import with_statements  # numpy, which the help of a verb has no use for
+
+    findings = with_statements(findings)
     experiments, labels = findings.experiments, _labels(findings)
     metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
     level, rows = confidence_text(findings.confidence), matched_rows(findings)
@@ -383,7 +386,9 @@ def _description_sentence(description: Description, label: str, experiment: Expe
 
 
 def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
-    sentences = [clean(text) for text in findings.warnings]
+    from deviate.report.advice import warnings_of  # scipy, which the help of a verb has no use for
+
+    sentences = [clean(text) for text in warnings_of(findings)]
     sentences += provenance.record_warnings([item.experiment for item in findings.experiments], labels)
     return tuple(dict.fromkeys(_with_short_names(sentences, findings)))
 

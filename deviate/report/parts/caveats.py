@@ -68,9 +68,7 @@ def conditions(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
     )
     yield from [seeds] if seeds else []
     if findings.evaluation == "equal" and not is_study(findings):  # a study says so among its noise sources
-        from deviate.stats.estimates.proof import (
-            evaluation_statements,
-        )  # loads numpy, which the help of a verb has no use for
+        from deviate.report.evaluation import evaluation_statements  # loads numpy, of which help has no use
 
         yield from evaluation_statements(experiments)
 

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deviate.base.redaction import redact_words
 from deviate.model.estimates import Estimate, Interval, Unavailable
@@ -29,6 +29,9 @@ Drawn = tuple[float | None, float | None, float | None, tuple[float, ...]]
 """Estimate, both ends, and the scores of single runs."""
 
 
+NO_METRIC = "there is no primary metric: name one with --metric"
+
+
 @dataclass(frozen=True, slots=True)
 class _Quantity:
     """A quantity: a column of the table with its own figure."""
@@ -44,6 +47,10 @@ class _Quantity:
 
 
 def sweep_document(sweep: SweepFindings) -> Document:
+    if not sweep.metric:
+        from deviate.report.advice import ask_for_primary  # scipy, which the help of a verb has no use for
+
+        sweep = replace(sweep, why_no_metric=ask_for_primary(sweep.question) if sweep.question else NO_METRIC)
     argument = name_text(sweep.argument)
     warnings = tuple(_warnings(sweep))
     return Document(

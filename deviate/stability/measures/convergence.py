@@ -18,8 +18,8 @@ from deviate.series.headline import find_primary
 from deviate.series.score import score_of
 from deviate.stats.estimates.one_sample import mean_of, range_of, relative_range, sd_of
 from deviate.stats.estimates.sampling import is_accuracy
+from deviate.stats.hypothesis.curves import main_loop
 from deviate.stats.lookup import require_metric
-from deviate.stats.tests.curves import main_loop
 
 TOLERANCE = 0.01
 PATIENCE = 5

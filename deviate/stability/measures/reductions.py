@@ -1,7 +1,8 @@
 """Reduction of variability by averaging a run's own outputs, over snapshots or augmented copies of its input."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from deviate.stability.measures.classified import Classified, classify, measures
 from deviate.stability.measures.intervals import NO_TRUTH, jackknife
 from deviate.stats.estimates.one_sample import SINGLE_RUN
 from deviate.stats.estimates.sample import moments
-from deviate.stats.estimates.summary import Variability, variability_reduction
 
 COPIES = {
     "flip": 1,
@@ -33,6 +33,23 @@ REDUCED: tuple[MeasureName, ...] = ("accuracy-sd", "cross-entropy-sd", "churn", 
 """The five measures of Summers & Dinneen (2021)."""
 N_SNAPSHOTS = 5
 """Number of last outputs of a run that a snapshot ensemble averages. Source: Summers & Dinneen (2021): 5 cycles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variability:
+    """Variability of the runs of one method; the five measures of Summers & Dinneen (2021).
+
+    Attributes:
+        sd_accuracy, sd_cross_entropy: over runs.
+        disagreement: mean share of examples on which two runs disagree. correlation: mean of their outputs, below 1.
+        ensemble_delta: mean gain of an ensemble of two over its members.
+    """
+
+    sd_accuracy: float
+    sd_cross_entropy: float
+    disagreement: float
+    correlation: float
+    ensemble_delta: float
 
 
 def reductions(
@@ -173,3 +190,25 @@ def _same_truth(one: CapturedSet, other: CapturedSet) -> bool:
     if one.truth is None or other.truth is None:
         return one.truth is other.truth
     return np.array_equal(one.truth, other.truth)
+
+
+def variability_reduction(single: Variability, other: Variability) -> float | Unavailable:
+    """Percentage by which a method varies less than single models, mean over the five measures.
+
+    Of the correlation it is the distance from 1 that counts; the raw correlation does not give the published rows.
+    Source: Summers & Dinneen (2021), as recovered from their table.
+    """
+    pairs = (
+        (single.sd_accuracy, other.sd_accuracy),
+        (single.sd_cross_entropy, other.sd_cross_entropy),
+        (single.disagreement, other.disagreement),
+        (1 - single.correlation, 1 - other.correlation),
+        (single.ensemble_delta, other.ensemble_delta),
+    )
+    if not all(math.isfinite(before) and math.isfinite(after) for before, after in pairs):
+        return Unavailable("a measure has no finite value")
+    if not all(before > 0 for before, _ in pairs[:-1]):
+        return Unavailable("single models do not vary in one of the measures")
+    if single.ensemble_delta <= 0:
+        return Unavailable("averaging two single models gains nothing")
+    return 100 * math.fsum(1 - after / before for before, after in pairs) / len(pairs)

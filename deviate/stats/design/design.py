@@ -16,6 +16,7 @@ from deviate.model.estimates import NOT_ASKED, PAIRED_ALONE_RUNS, PAIRED_RUNS, V
 from deviate.model.records import Spending
 from deviate.stats.design.group_sequential import crossing, spending_bounds
 from deviate.stats.design.power import arrangement_loss, fewest
+from deviate.stats.estimates.summary import sd_ends, t_quantile
 
 NO_VERDICT = Unavailable("no verdict")
 """What fewer runs than a verdict takes can detect."""
@@ -220,11 +221,11 @@ def _looks(effect: float | None, runs: int | Unavailable, question: Question) ->
 
 def _row(n: int, question: Question) -> DesignRow:
     tail = (1 + question.confidence) / 2
-    low, high = (math.sqrt((n - 1) / float(stats.chi2.ppf(share, n - 1))) for share in (tail, 1 - tail))
+    low, high = sd_ends(n - 1, question.confidence)
     row = DesignRow(
         n=n,
         detectable=NO_VERDICT,
-        half_width=float(stats.t.ppf(tail, n - 1)) / math.sqrt(n),
+        half_width=t_quantile(tail, n - 1) / math.sqrt(n),
         sd_low=low,
         sd_high=high,
         power=NO_VERDICT,

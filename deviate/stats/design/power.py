@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy import special
 
 from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.stats.estimates.sample import (
@@ -17,11 +16,9 @@ from deviate.stats.estimates.sample import (
     differences_of,
     moments,
     pooled_sd,
-    refusal,
-    spread_refusal,
     without_spread,
 )
-from deviate.stats.estimates.summary import sd_ends
+from deviate.stats.estimates.summary import noncentrality, sd_ends, t_quantile
 from deviate.stats.registry import statistic
 
 POWER = 0.8
@@ -33,7 +30,7 @@ smallest possible p of the permutation test: 1.6 for 6 pairs at .05, 6.3 for 5 v
 MOST_RUNS = 1_000_000
 
 
-@statistic(n_samples=2, minimum=VERDICT_RUNS, shift="ignores", scale="follows", refuse=without_spread)
+@statistic(n_samples=2, minimum=VERDICT_RUNS, shift="ignores", scale="follows")
 def detectable_difference(
     baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
 ) -> Estimate:
@@ -42,8 +39,7 @@ def detectable_difference(
     It treats the pooled SD as known; few runs estimate it poorly.
     Source: noncentral t, as `statsmodels.stats.power.TTestIndPower`.
     """
-    sd = pooled_sd(moments(baseline), moments(candidate))
-    return _finite(sd * detectable_effect(len(baseline), len(candidate), confidence=confidence, power=power))
+    return _detectable(baseline, candidate, confidence, power, is_paired=False)
 
 
 @statistic(n_samples=2, minimum=VERDICT_RUNS, shift="ignores", scale="follows")
@@ -54,8 +50,7 @@ def detectable_interval(
 
     Source: chi-square with n_A + n_B - 2 degrees of freedom, equal variances assumed.
     """
-    size = detectable_difference(baseline, candidate, confidence=confidence, power=power)
-    return _range_of(size, len(baseline) + len(candidate) - 2, confidence)
+    return _detectable_ends(baseline, candidate, confidence, power, is_paired=False)
 
 
 @statistic(n_samples=2, minimum=PAIRED_ALONE_RUNS, shift="ignores", scale="follows", is_paired=True)
@@ -66,12 +61,7 @@ def detectable_paired(
 
     Source: noncentral t, as `statsmodels.stats.power.TTestPower`.
     """
-    differences = differences_of(baseline, candidate, PAIRED_ALONE_RUNS)
-    if isinstance(differences, Unavailable):
-        return differences
-    return _finite(
-        moments(differences).sd * detectable_paired_effect(len(differences), confidence=confidence, power=power)
-    )
+    return _detectable(baseline, candidate, confidence, power, is_paired=True)
 
 
 @statistic(n_samples=2, minimum=PAIRED_ALONE_RUNS, shift="ignores", scale="follows", is_paired=True)
@@ -82,29 +72,57 @@ def detectable_paired_interval(
 
     Source: chi-square with n - 1 degrees of freedom.
     """
-    size = detectable_paired(baseline, candidate, confidence=confidence, power=power)
-    return _range_of(size, len(baseline) - 1, confidence)
+    return _detectable_ends(baseline, candidate, confidence, power, is_paired=True)
 
 
-def detectable_effect(n_baseline: int, n_candidate: int, *, confidence: float = 0.95, power: float = POWER) -> float:
-    """Smallest true difference, in standard deviations, that both two-sided tests detect with this power.
+def _detectable(baseline: Values, candidate: Values, confidence: float, power: float, *, is_paired: bool) -> Estimate:
+    spread = spread_within(baseline, candidate, is_paired=is_paired)
+    if isinstance(spread, Unavailable):
+        return spread
+    size = spread[0] * detectable_effect(
+        len(baseline), len(candidate), confidence=confidence, power=power, is_paired=is_paired
+    )
+    return size if math.isfinite(size) else NO_LEVEL
+
+
+def _detectable_ends(
+    baseline: Values, candidate: Values, confidence: float, power: float, *, is_paired: bool
+) -> Interval | Unavailable:
+    size = _detectable(baseline, candidate, confidence, power, is_paired=is_paired)
+    if isinstance(size, Unavailable):
+        return size
+    low, high = sd_ends(len(baseline) - 1 if is_paired else len(baseline) + len(candidate) - 2, confidence)
+    return Interval(size * low, size * high, confidence, "chi-square, of the SD")
+
+
+def spread_within(baseline: Values, candidate: Values, *, is_paired: bool = False) -> tuple[float, int] | Unavailable:
+    """SD within two sides, pooled, or of the differences of pairs; and its degrees of freedom."""
+    if is_paired:
+        differences = differences_of(baseline, candidate)
+        return differences if isinstance(differences, Unavailable) else (moments(differences).sd, len(differences) - 1)
+    if reason := without_spread(2, baseline, candidate):
+        return reason
+    return pooled_sd(moments(baseline), moments(candidate)), len(baseline) + len(candidate) - 2
+
+
+def detectable_effect(
+    n_baseline: int, n_candidate: int, *, confidence: float = 0.95, power: float = POWER, is_paired: bool = False
+) -> float:
+    """Smallest true difference, in SDs, that both two-sided tests detect with this power.
 
     The tail on the far side is left out: it is below 1e-5 at 80 % power, and has no computable value for few runs.
     Infinite where no arrangement of so many runs has a p below the level.
-    Source: noncentral t with n_A + n_B - 2 degrees of freedom; `LOSS` for the permutation test.
+
+    Args:
+        is_paired: whether these are so many pairs; the SD is then that of their differences.
+
+    Source: noncentral t with n_A + n_B - 2, or n - 1, degrees of freedom; `LOSS` for the permutation test.
     """
-    unit = math.sqrt(1 / n_baseline + 1 / n_candidate)
-    loss = arrangement_loss(n_baseline, n_candidate, 1 - confidence)
-    return loss * _noncentrality(n_baseline + n_candidate - 2, confidence, power) * unit
-
-
-def detectable_paired_effect(n_pairs: int, *, confidence: float = 0.95, power: float = POWER) -> float:
-    """Smallest true difference, in SDs of the differences, that both paired tests detect with this power.
-
-    Source: noncentral t with n - 1 degrees of freedom; `LOSS` for the sign flips.
-    """
-    loss = arrangement_loss(n_pairs, n_pairs, 1 - confidence, is_paired=True)
-    return loss * _noncentrality(n_pairs - 1, confidence, power) / math.sqrt(n_pairs)
+    loss = arrangement_loss(n_baseline, n_candidate, 1 - confidence, is_paired=is_paired)
+    df, per_unit = n_baseline + n_candidate - 2, 1 / n_baseline + 1 / n_candidate
+    if is_paired:
+        df, per_unit = n_baseline - 1, 1 / n_baseline
+    return loss * _noncentrality(df, confidence, power) * math.sqrt(per_unit)
 
 
 def arrangement_loss(n_baseline: int, n_candidate: int, alpha: float, *, is_paired: bool = False) -> float:
@@ -127,60 +145,31 @@ def arrangement_loss(n_baseline: int, n_candidate: int, alpha: float, *, is_pair
     return float(np.interp(log_steps, np.log(steps), losses))
 
 
-def _finite(size: float) -> Estimate:
-    return size if math.isfinite(size) else NO_LEVEL
-
-
 @lru_cache(maxsize=1024)
 def _noncentrality(df: int, confidence: float, power: float) -> float:
     """Noncentrality at which a two-sided t-test rejects on the near side with this power."""
-    critical = float(special.stdtrit(df, (1 + confidence) / 2))
-
-    def shortfall(noncentrality: float) -> float:
-        return float(special.nctdtr(df, noncentrality, critical)) - (1 - power)
-
-    high = critical + 1
-    while shortfall(high) > 0:
-        high *= 1.5
-    from scipy import optimize  # not needed by the running means of `show` and of the progress display
-
-    return float(optimize.brentq(shortfall, 0.0, high, xtol=1e-12, rtol=1e-12))
-
-
-def _range_of(size: Estimate, df: int, confidence: float) -> Interval | Unavailable:
-    if isinstance(size, Unavailable):
-        return size
-    low, high = sd_ends(df, confidence)
-    return Interval(size * low, size * high, confidence, "chi-square, of the SD")
-
-
-def pairs_needed(
-    difference: float, baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
-) -> int | Unavailable:
-    """Pairs that would see a true difference of this size with this power, given the spread of the differences."""
-    differences = differences_of(baseline, candidate, PAIRED_ALONE_RUNS)
-    if isinstance(differences, Unavailable):
-        return differences
-    effect = difference / moments(differences).sd
-    return fewest(lambda n: detectable_paired_effect(n, confidence=confidence, power=power) <= effect)
+    found = noncentrality(t_quantile((1 + confidence) / 2, df), df, 1 - power)
+    return math.inf if found is None else found
 
 
 def runs_needed(
-    difference: float, baseline: Values, candidate: Values, *, confidence: float = 0.95, power: float = POWER
+    difference: float,
+    baseline: Values,
+    candidate: Values,
+    *,
+    confidence: float = 0.95,
+    power: float = POWER,
+    is_paired: bool = False,
 ) -> int | Unavailable:
-    """Runs of each variant that would see a true difference of this size with this power, given the observed spread."""
-    if reason := refusal(2, baseline, candidate) or spread_refusal(baseline, candidate):
-        return reason
-    effect = difference / pooled_sd(moments(baseline), moments(candidate))
-    return runs_for_effect(effect, confidence=confidence, power=power)
-
-
-def runs_for_effect(effect: float, *, confidence: float = 0.95, power: float = POWER) -> int | Unavailable:
-    """Runs of each variant that detect a true difference of this many standard deviations with this power.
+    """Runs of each variant, or pairs, that would see a true difference with this power, given the observed spread.
 
     Source: noncentral t, as `statsmodels.stats.power.TTestIndPower`.
     """
-    return fewest(lambda n: detectable_effect(n, n, confidence=confidence, power=power) <= effect)
+    spread = spread_within(baseline, candidate, is_paired=is_paired)
+    if isinstance(spread, Unavailable):
+        return spread
+    effect = difference / spread[0]
+    return fewest(lambda n: detectable_effect(n, n, confidence=confidence, power=power, is_paired=is_paired) <= effect)
 
 
 def fewest(suffices: Callable[[int], bool], least: int = 2) -> int | Unavailable:

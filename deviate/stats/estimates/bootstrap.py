@@ -37,12 +37,12 @@ class SortedResamples:
     """Resamples of n runs whose scores are in ascending order.
 
     Attributes:
-        counts: (resamples, runs), how often each run was drawn. order: (resamples, 4), the runs with the lowest, the
-            two middle and the highest score of each resample.
+        counts: (resamples, runs), how often each run was drawn. middle: (resamples, 2), the runs with the two middle
+            scores of each resample.
     """
 
     counts: NDArray[np.float64]
-    order: NDArray[np.intp]
+    middle: NDArray[np.intp]
 
 
 class Resamples:
@@ -78,8 +78,8 @@ class Resamples:
         rows = np.arange(self.n_resamples)[:, None] * n
         counts = np.bincount((indices + rows).ravel(), minlength=self.n_resamples * n)
         indices.sort(axis=1)
-        order = indices[:, [0, (n - 1) // 2, n // 2, n - 1]]
-        return SortedResamples(counts.reshape(self.n_resamples, n).astype(np.float64), order)
+        middle = indices[:, [(n - 1) // 2, n // 2]]
+        return SortedResamples(counts.reshape(self.n_resamples, n).astype(np.float64), middle)
 
 
 Source = np.random.Generator | Resamples
@@ -142,7 +142,7 @@ def median_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     draws = _resamples(rng).draws(len(ordered))
-    medians = (ordered[draws.order[:, 1]] / 2) + (ordered[draws.order[:, 2]] / 2)
+    medians = (ordered[draws.middle] / 2).sum(axis=1)
     return _interval(percentile_ends(medians, confidence), confidence, PERCENTILE, 0.0, 1.0)
 
 
@@ -219,13 +219,12 @@ def paired_sd_ratio_bootstrap(
     draws = _resamples(rng).draws(len(baseline))
     # In an order of their own, for the order of runs must not change what is drawn.
     order = np.lexsort((np.asarray(candidate, dtype=float), np.asarray(baseline, dtype=float)))
-    (b, scale_b), (a, scale_a) = (_units(np.asarray(values, dtype=float)[order]) for values in (baseline, candidate))
+    b, a = (_resample(np.asarray(values, dtype=float)[order], draws) for values in (baseline, candidate))
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(_sds(a, draws)) - np.log(_sds(b, draws))
-        without = np.log(_sds_without(a)) - np.log(_sds_without(b))
-    estimate = math.log(moments(a.tolist()).sd / moments(b.tolist()).sd)
-    ends = bca_ends(estimate, logs, [influence(without)], confidence)
-    return _ratio_interval(ends, scale_a / scale_b, confidence)
+        logs = np.log(a.sds) - np.log(b.sds)
+        without = np.log(a.sds_without()) - np.log(b.sds_without())
+    ends = bca_ends(math.log(a.sd / b.sd), logs, [influence(without)], confidence)
+    return _ratio_interval(ends, a.scale / b.scale, confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +255,9 @@ class _Resampled:
         return np.sqrt(np.where(squares > 1e-12, squares, 0.0) / (n - 2))
 
 
-def _resample(ordered: Column, draws: SortedResamples) -> _Resampled:
-    n, centre = len(ordered), moments(ordered.tolist()).mean
-    deviations = ordered - centre
+def _resample(values: Column, draws: SortedResamples) -> _Resampled:
+    n, centre = len(values), moments(values.tolist()).mean
+    deviations = values - centre
     deviations -= math.fsum(deviations) / n  # rounding error of the mean of large scores
     scale = float(np.abs(deviations).max()) or 1.0
     units = deviations / scale
@@ -267,8 +266,7 @@ def _resample(ordered: Column, draws: SortedResamples) -> _Resampled:
     variances = np.maximum(second - first**2, 0.0) * n / (n - 1)
     close = np.flatnonzero(variances < 1e-6)  # without the scale-setting outlier: the difference has no digits left
     variances[close] = (draws.counts[close] * (units - first[close, None]) ** 2).sum(axis=1) / (n - 1)
-    constant = ordered[draws.order[:, 0]] == ordered[draws.order[:, 3]]
-    return _Resampled(centre, scale, units, first, np.where(constant, 0.0, np.sqrt(variances)))
+    return _Resampled(centre, scale, units, first, np.sqrt(np.where(variances > NO_SPREAD, variances, 0.0)))
 
 
 def _both(baseline: Values, candidate: Values, rng: Source) -> tuple[_Resampled, _Resampled, float]:
@@ -303,27 +301,6 @@ def _keep(cache: dict[Key, Kept], key: Key, value: Kept, n_most: int) -> None:
 
 def _resamples(rng: Source) -> Resamples:
     return rng if isinstance(rng, Resamples) else Resamples(rng)
-
-
-def _units(values: Column) -> tuple[Column, float]:
-    """Deviations from the mean in units of the largest, and that one."""
-    deviations = values - moments(values.tolist()).mean
-    scale = float(np.abs(deviations).max())
-    return deviations / scale, scale
-
-
-def _sds(units: Column, draws: SortedResamples) -> Column:
-    n = len(units)
-    means = np.einsum("ij,j->i", draws.counts, units) / n
-    variances = np.einsum("ij,j->i", draws.counts, units**2) / n - means**2
-    close = np.flatnonzero(variances < 1e-6)  # the difference has no digits left
-    variances[close] = (draws.counts[close] * (units - means[close, None]) ** 2).sum(axis=1) / n
-    sds: Column = np.sqrt(np.where(variances > NO_SPREAD, variances, 0.0) * n / (n - 1))
-    return sds
-
-
-def _sds_without(units: Column) -> Column:
-    return np.array([np.std(np.delete(units, run), ddof=1) for run in range(len(units))])
 
 
 def bca_ends(

@@ -4,14 +4,13 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from scipy import stats
-
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime, Pace, Profile, ProfileFindings, Timed
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.findings import Overhead
 from deviate.model.records import Experiment, Run
 from deviate.stats.estimates.proof import select_completed
-from deviate.stats.estimates.sample import Values, moments, refusal, without_spread
+from deviate.stats.estimates.sample import SampleSummary, Values, moments, refusal, without_spread
+from deviate.stats.estimates.summary import t_quantile, welch_df
 from deviate.stats.registry import statistic
 from deviate.stats.remarks import contention
 
@@ -190,11 +189,9 @@ def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: f
         return ratio
     a, b = moments(numerator), moments(denominator)
     above, below = a.se, ratio * b.se
-    if not (spread := math.hypot(above, below)):
+    if not math.hypot(above, below):
         return Unavailable("a ratio of 0 has no spread")
-    share = (above / spread) ** 2
-    df = 1 / (share**2 / (a.n - 1) + (1 - share) ** 2 / (b.n - 1))
-    t = float(stats.t.ppf((1 + confidence) / 2, df))
+    t = t_quantile((1 + confidence) / 2, welch_df(SampleSummary(b.n, 0.0, ratio * b.sd), a))
     g = (t * b.se / b.mean) ** 2
     if g >= 1:
         return Unavailable("the times vary too much for an interval of their ratio")

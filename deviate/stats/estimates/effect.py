@@ -5,46 +5,85 @@ import math
 from scipy import special, stats
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
-from deviate.stats.estimates import summary
-from deviate.stats.estimates.sample import Values, moments, refusal, spread_refusal, without_ratio, without_spread
-from deviate.stats.estimates.summary import t_quantile, welch_df
+from deviate.stats.estimates.sample import (
+    Sample,
+    SampleSummary,
+    Values,
+    moments,
+    pooled_sd,
+    refusal,
+    spread_refusal,
+    without_ratio,
+    without_spread,
+)
+from deviate.stats.estimates.summary import noncentrality, t_quantile, welch_df
 from deviate.stats.registry import statistic
+
+CORRECTED_DF = 14
+"""Degrees of freedom from which the small-sample correction hardly moves the ends of an interval."""
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
-def cohens_d(baseline: Values, candidate: Values) -> Estimate:
+def cohens_d(baseline: Sample, candidate: Sample) -> Estimate:
     """Difference of means in units of the pooled SD, weighted by degrees of freedom.
 
     Source: Hedges (1981), before the correction for small samples.
     """
-    return summary.cohens_d(moments(baseline), moments(candidate))
+    b, a = moments(baseline), moments(candidate)
+    return (a.mean - b.mean) / pooled_sd(b, a)
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
-def cohens_d_unweighted(baseline: Values, candidate: Values) -> Estimate:
+def cohens_d_unweighted(baseline: Sample, candidate: Sample) -> Estimate:
     """Difference of means over sqrt((s_A^2 + s_B^2) / 2), as the DEVIATE paper defines it.
 
     Source: Pham et al. (2021).
     """
-    return summary.cohens_d_unweighted(moments(baseline), moments(candidate))
+    b, a = moments(baseline), moments(candidate)
+    return (a.mean - b.mean) / (math.hypot(a.sd, b.sd) / math.sqrt(2))
 
 
 @statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores", refuse=without_spread)
-def hedges_g(baseline: Values, candidate: Values) -> Estimate:
+def hedges_g(baseline: Sample, candidate: Sample) -> Estimate:
     """Cohen's d times the small-sample correction J.
 
     Source: Hedges (1981).
     """
-    return summary.hedges_g(moments(baseline), moments(candidate))
+    d = cohens_d(baseline, candidate)
+    return d if isinstance(d, Unavailable) else d * hedges_correction(moments(baseline).n + moments(candidate).n - 2)
 
 
 @statistic(n_samples=2, minimum=3, shift="ignores", scale="ignores", refuse=without_spread)
-def hedges_g_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+def hedges_g_interval(baseline: Sample, candidate: Sample, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of g: the noncentralities under which the observed t is at either tail, in units of g.
 
+    From 8 runs in each on (14 degrees of freedom) it is times J, as g is. J takes the bias from an estimate; of an
+    interval that covers exactly it makes one that covers J times the effect. With 8 runs that is as good as the same;
+    with 3, and an effect of 2 SD, it would cover the effect in 90 % of cases instead of 95 %.
     Source: Hedges (1981); noncentral t with n_A + n_B - 2 degrees of freedom.
     """
-    return summary.hedges_g_interval(moments(baseline), moments(candidate), confidence=confidence)
+    b, a = moments(baseline), moments(candidate)
+    df, per_unit = b.n + a.n - 2, _per_unit(b, a)
+    t = (a.mean - b.mean) / pooled_sd(b, a) / per_unit
+    low, high = (noncentrality(t, df, (1 + side * confidence) / 2) for side in (1, -1))
+    if low is None or high is None:
+        return Unavailable("effect too large for the noncentral t")
+    is_corrected = df >= CORRECTED_DF
+    scale = per_unit * (hedges_correction(df) if is_corrected else 1.0)
+    return Interval(low * scale, high * scale, confidence, "noncentral t" if is_corrected else "noncentral t, of d")
+
+
+def hedges_correction(df: int) -> float:
+    """Factor J that removes the small-sample bias of Cohen's d: gamma(k/2) / (sqrt(k/2) gamma((k-1)/2)).
+
+    Source: Hedges (1981).
+    """
+    return math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
+
+
+def _per_unit(baseline: SampleSummary, candidate: SampleSummary) -> float:
+    """Standard error of the difference for a common SD of 1."""
+    return math.sqrt(1 / baseline.n + 1 / candidate.n)
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=refusal)
@@ -126,18 +165,22 @@ def cliffs_delta_interval(baseline: Values, candidate: Values, *, confidence: fl
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=without_ratio)
-def sd_ratio(baseline: Values, candidate: Values) -> Estimate:
+def sd_ratio(baseline: Sample, candidate: Sample) -> Estimate:
     """SD of the candidate over SD of the baseline.
 
     Source: the quantity of the F test of two variances.
     """
-    return summary.sd_ratio(moments(baseline), moments(candidate))
+    return moments(candidate).sd / moments(baseline).sd
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=without_ratio)
-def sd_ratio_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+def sd_ratio_interval(baseline: Sample, candidate: Sample, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the SD ratio for normal scores.
 
     Source: F distribution of s_A^2 / s_B^2 with n_A - 1 and n_B - 1 degrees of freedom.
     """
-    return summary.sd_ratio_interval(moments(baseline), moments(candidate), confidence=confidence)
+    b, a = moments(baseline), moments(candidate)
+    ratio, tail = a.sd / b.sd, (1 + confidence) / 2
+    low = ratio / math.sqrt(float(special.fdtri(a.n - 1, b.n - 1, tail)))
+    high = ratio * math.sqrt(float(special.fdtri(b.n - 1, a.n - 1, tail)))
+    return Interval(low, high, confidence, "F, normal theory")

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from deviate.model.estimates import NOT_APPLICABLE, Estimate, Interval, Unavailable
 from deviate.model.plan import SelectedMetric
-from deviate.stats.estimates import summary
-from deviate.stats.estimates.sample import Values, moments, refusal, resolution, without_spread
+from deviate.stats.estimates.sample import Sample, Values, moments, refusal, resolution, without_spread
 from deviate.stats.estimates.sampling import is_accuracy, whole_of
+from deviate.stats.estimates.summary import sd_ends, t_quantile
 from deviate.stats.registry import statistic
 
 
@@ -24,21 +24,25 @@ def standard_error(values: Values) -> Estimate:
 
 
 @statistic(n_samples=1, minimum=2, shift="follows", scale="follows", refuse=without_spread)
-def mean_interval(values: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+def mean_interval(values: Sample, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Student t interval of the mean: m ± t(1 - alpha/2; n-1) s / sqrt(n).
 
     Source: Student (1908).
     """
-    return summary.mean_interval(moments(values), confidence=confidence)
+    side = moments(values)
+    half_width = t_quantile((1 + confidence) / 2, side.n - 1) * side.se
+    return Interval(side.mean - half_width, side.mean + half_width, confidence, "Student t")
 
 
 @statistic(n_samples=1, minimum=2, shift="ignores", scale="follows", refuse=without_spread)
-def sd_interval(values: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+def sd_interval(values: Sample, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Chi-square interval of the standard deviation, for normal scores; it is not robust to heavy tails.
 
     Source: s sqrt((n-1) / chi2(1 - alpha/2; n-1)) to s sqrt((n-1) / chi2(alpha/2; n-1)); Pham et al. (2021).
     """
-    return summary.sd_interval(moments(values), confidence=confidence)
+    side = moments(values)
+    low, high = sd_ends(side.n - 1, confidence)
+    return Interval(side.sd * low, side.sd * high, confidence, "chi-square")
 
 
 @statistic(n_samples=1, minimum=3, shift="neither", scale="ignores", refuse=refusal)

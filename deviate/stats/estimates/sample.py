@@ -1,4 +1,7 @@
-"""Samples of scores: moments, and checks for too few, non-finite or constant values."""
+"""Samples of scores: moments, and checks for too few, non-finite or constant values.
+
+A function that needs n, mean and SD alone takes a `Sample`: scores, or a row of a published table.
+"""
 
 import math
 from collections.abc import Sequence
@@ -26,11 +29,16 @@ class SampleSummary:
         return self.sd / math.sqrt(self.n)
 
 
-def moments(values: Values) -> SampleSummary:
-    """Mean and SD of at least one value; the result does not depend on their order.
+Sample = Values | SampleSummary
+
+
+def moments(values: Sample) -> SampleSummary:
+    """Mean and SD of at least one value; the result does not depend on their order. A summary stays as it is.
 
     `hypot` instead of a sum of squares, as squares of very small or very large scores leave the range of floats.
     """
+    if isinstance(values, SampleSummary):
+        return values
     n = len(values)
     if min(values) == max(values):
         return SampleSummary(n, float(values[0]), 0.0 if n > 1 else math.nan)
@@ -57,33 +65,40 @@ def resolution(values: Values) -> float:
     return max(2 * math.ulp(max(abs(value) for value in values)), 1 / LARGEST)
 
 
-def refusal(minimum: int, *samples: Values) -> Unavailable | None:
+def refusal(minimum: int, *samples: Sample) -> Unavailable | None:
     """Why these samples are not usable with `minimum` runs in each; None if they are."""
-    sizes = [len(sample) for sample in samples]
+    sizes = [sample.n if isinstance(sample, SampleSummary) else len(sample) for sample in samples]
     if min(sizes) < minimum:
         if len(samples) == 1:
             return Unavailable(f"needs {count(minimum, 'run')}, has {sizes[0]}")
         return Unavailable(f"needs {count(minimum, 'run')} in each, has {sizes[0]} and {sizes[1]}")
-    if not all(abs(value) <= LARGEST for sample in samples for value in sample):
-        return Unavailable("NaN or infinite value among the scores")
+    for sample in samples:
+        if isinstance(sample, SampleSummary):
+            if not (abs(sample.mean) <= LARGEST and 0 <= sample.sd <= LARGEST):
+                return Unavailable("a mean or SD that is NaN or infinite, or a negative SD")
+        elif not all(abs(value) <= LARGEST for value in sample):
+            return Unavailable("NaN or infinite value among the scores")
     return None
 
 
-def spread_refusal(*samples: Values) -> Unavailable | None:
+def spread_refusal(*samples: Sample) -> Unavailable | None:
     """Why none of these samples has a spread to scale by; None if at least one has.
 
-    Spread means a range above the floating-point resolution of the largest score.
+    Spread means a range above the floating-point resolution of the largest score. A single score that differs among
+    many has a far smaller SD, so the SD of a summary counts from a millionth of that.
     """
-    finest = resolution([value for sample in samples for value in sample])
-    if any(max(sample) - min(sample) >= finest for sample in samples):
+    finest = resolution([value for sample in samples for value in _values(sample)])
+    if any(_reach(sample) >= finest for sample in samples):
         return None
-    if not all(is_constant(sample) for sample in samples):
+    constants = [next(iter(_values(sample))) for sample in samples]
+    if isinstance(samples[0], SampleSummary):
+        if len(samples) == 1:
+            return Unavailable("no spread")
+    elif not all(is_constant(_values(sample)) for sample in samples):
         return Unavailable(f"spread below resolution ({finest:.1e})")
-    if len(samples) == 1:
+    elif len(samples) == 1:
         return Unavailable(f"all {len(samples[0])} values equal")
-    if len({float(sample[0]) for sample in samples}) == 1:
-        return Unavailable.because(Reason.IDENTICAL)
-    return Unavailable.because(Reason.CONSTANT_DIFFERENCE)
+    return Unavailable.because(Reason.IDENTICAL if len(set(constants)) == 1 else Reason.CONSTANT_DIFFERENCE)
 
 
 def one_observation(baseline: Values, candidate: Values) -> Unavailable | None:
@@ -97,22 +112,31 @@ def one_observation(baseline: Values, candidate: Values) -> Unavailable | None:
     return None
 
 
-def without_spread(minimum: int, *samples: Values) -> Unavailable | None:
+def _values(sample: Sample) -> Values:
+    return (sample.mean,) if isinstance(sample, SampleSummary) else sample
+
+
+def _reach(sample: Sample) -> float:
+    """Range of the scores; what stands for it in a summary."""
+    return 2e6 * sample.sd if isinstance(sample, SampleSummary) else max(sample) - min(sample)
+
+
+def without_spread(minimum: int, *samples: Sample) -> Unavailable | None:
     """Why these samples are too small, not finite or without spread in any of them; None when they can answer."""
     return refusal(minimum, *samples) or spread_refusal(*samples)
 
 
-def without_ratio(minimum: int, baseline: Values, candidate: Values) -> Unavailable | None:
+def without_ratio(minimum: int, baseline: Sample, candidate: Sample) -> Unavailable | None:
     """The same where both samples need spread."""
     return refusal(minimum, baseline, candidate) or ratio_refusal(baseline, candidate)
 
 
-def ratio_refusal(baseline: Values, candidate: Values) -> Unavailable | None:
+def ratio_refusal(baseline: Sample, candidate: Sample) -> Unavailable | None:
     """Why the spreads of two samples have no ratio; None when both have spread."""
     if both := spread_refusal(baseline, candidate):
         return both
-    for side, values in (("baseline", baseline), ("candidate", candidate)):
-        if one := spread_refusal(values):
+    for side, sample in (("baseline", baseline), ("candidate", candidate)):
+        if one := spread_refusal(sample):
             return Unavailable(f"{side}: {one.reason}")
     return None
 

@@ -4,23 +4,25 @@ import math
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from deviate.model.comparisons import Description, SpreadVerdict, SpreadWord
 from deviate.model.estimates import SPREAD_RUNS, Estimate, Interval, Test, Unavailable, level_text
 from deviate.series.score import LARGEST
-from deviate.stats.estimates import summary
 from deviate.stats.estimates.effect import sd_ratio_interval
 from deviate.stats.estimates.sample import (
+    Sample,
     SampleSummary,
     Values,
     moments,
+    never_zero,
     pooled_sd,
     refusal,
     resolution,
     spread_refusal,
     without_ratio,
 )
+from deviate.stats.estimates.summary import sd_ends
 from deviate.stats.registry import statistic
 
 
@@ -44,31 +46,31 @@ def levene(baseline: Values, candidate: Values) -> Test | Unavailable:
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=without_ratio)
-def f_test(baseline: Values, candidate: Values) -> Test | Unavailable:
+def f_test(baseline: Sample, candidate: Sample) -> Test | Unavailable:
     """F test of equal variances, for comparison with published tables: it holds for normal scores only.
 
+    The statistic is s_A^2 / s_B^2, `df` that of the candidate; p is twice the smaller tail.
     Source: F distribution of s_A^2 / s_B^2 with n_A - 1 and n_B - 1 degrees of freedom, as R's `var.test`.
     """
-    return summary.f_test(moments(baseline), moments(candidate))
+    b, a = moments(baseline), moments(candidate)
+    # Beyond this every tail, and the square, would leave the range of floats.
+    f = min(max(a.sd / b.sd, 1 / LARGEST), LARGEST) ** 2
+    tail = min(float(special.fdtr(a.n - 1, b.n - 1, f)), float(special.fdtrc(a.n - 1, b.n - 1, f)))
+    return Test("F", f, never_zero(2 * tail), a.n - 1, note=f"normal theory, {a.n - 1} and {b.n - 1} df")
 
 
 def _distances_test(
     name: str, baseline: Values, candidate: Values, center: Literal["mean", "median"]
 ) -> Test | Unavailable:
-    # The statistic has no scale; distances in units of the pooled spread keep its squares in the range of floats.
-    scale = pooled_sd(moments(baseline), moments(candidate))
-    before, after = (_distances(values, scale, center) for values in (baseline, candidate))
+    # The statistic has no scale and no origin; in units of the pooled spread squares stay in the range of floats.
+    scale, origin = pooled_sd(moments(baseline), moments(candidate)), baseline[0]
+    sides = [(np.asarray(values, dtype=np.float64) - origin) / scale for values in (baseline, candidate)]
     accuracy = resolution([*candidate, *baseline]) / scale
-    if all(max(distances) - min(distances) <= accuracy for distances in (before, after)):
+    distances = [np.abs(side - (np.median(side) if center == "median" else side.mean())) for side in sides]
+    if all(np.ptp(of_side) <= accuracy for of_side in distances):
         return Unavailable(f"all values equally far from their {center}")
-    # For two groups the F of an analysis of variance is the square of Student's t.
-    t = summary.student(moments(before), moments(after))
-    return t if isinstance(t, Unavailable) else Test(name, t.statistic**2, t.p_value, t.df)
-
-
-def _distances(values: Values, scale: float, center: Literal["mean", "median"]) -> list[float]:
-    middle = float(np.median(values)) if center == "median" else moments(values).mean
-    return [abs(value - middle) / scale for value in values]
+    found = stats.levene(*sides, center=center)
+    return Test(name, float(found.statistic), never_zero(float(found.pvalue)), sum(map(len, sides)) - 2)
 
 
 def decide_spread(
@@ -133,7 +135,7 @@ def _judge_spread(
 
 def _ratio_interval(ratio: float, n_baseline: int, n_candidate: int, confidence: float) -> Interval:
     sides = SampleSummary(n_baseline, 0.0, 1.0), SampleSummary(n_candidate, 0.0, 1.0)
-    unit = summary.sd_ratio_interval(*sides, confidence=confidence)
+    unit = sd_ratio_interval(*sides, confidence=confidence)
     if isinstance(unit, Unavailable):  # pragma: no cover  # 16 runs and spread are there
         raise TypeError(unit.reason)
     return Interval(ratio * unit.low, ratio * unit.high, confidence, unit.method)
@@ -209,10 +211,8 @@ def variance_excess_interval(
 def _variance_distances(values: Values, confidence: float) -> tuple[float, float]:
     """Distances from a variance to the lower and the upper end of its chi-square interval."""
     sample = moments(values)
-    df, variance = sample.n - 1, sample.sd**2
-    low, high = (
-        variance * df / float(stats.chi2.ppf(tail, df)) for tail in ((1 + confidence) / 2, (1 - confidence) / 2)
-    )
+    variance = sample.sd**2
+    low, high = (variance * end**2 for end in sd_ends(sample.n - 1, confidence))
     return variance - low, high - variance
 
 

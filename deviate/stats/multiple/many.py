@@ -17,7 +17,6 @@ from deviate.model.texts import count
 from deviate.series.score import LARGEST
 from deviate.stats.changes import change_results
 from deviate.stats.estimates.sample import (
-    SampleSummary,
     Values,
     is_constant,
     moments,
@@ -25,11 +24,11 @@ from deviate.stats.estimates.sample import (
     resolution,
     spread_refusal,
 )
+from deviate.stats.hypothesis.both import ask_both, both_interval
+from deviate.stats.hypothesis.two_sample import welch, welch_interval
 from deviate.stats.interim_analysis import pending
 from deviate.stats.multiple.pairs import holm, match_metrics
 from deviate.stats.registry import statistic
-from deviate.stats.tests.both import ask_both, both_interval
-from deviate.stats.tests.two_sample import welch, welch_interval
 
 
 def compare_many(
@@ -149,17 +148,6 @@ def _both_p(one: Values, other: Values, level: float) -> Estimate:
         return test if isinstance(test, Unavailable) else test.p_value
     both = ask_both(one, other, confidence=level)
     return both if isinstance(both, Unavailable) else both.p_upper
-
-
-def benjamini_hochberg(p_values: Sequence[Estimate]) -> list[Estimate]:
-    """Adjusted p-values that bound the false discovery rate, in the same order; for explorations, as per class.
-
-    One without a test keeps its reason and is not part of the family, as it cannot be discovered.
-    Source: Benjamini & Hochberg (1995).
-    """
-    values = [p for p in p_values if not isinstance(p, Unavailable)]
-    corrected = iter(stats.false_discovery_control(values) if values else ())
-    return [p if isinstance(p, Unavailable) else float(next(corrected)) for p in p_values]
 
 
 def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
@@ -349,11 +337,7 @@ def anova(*samples: Values) -> Test | Unavailable:
 
     Source: Fisher (1925).
     """
-    n, means, variances = _scale_sides([moments(values) for values in samples])
-    grand = float(n @ means / n.sum())
-    between, within = len(n) - 1, float(n.sum()) - len(n)
-    f = float(n @ (means - grand) ** 2) / between / (float((n - 1) @ variances) / within)
-    return _f_test("ANOVA F", f, between, within, "equal variances assumed")
+    return _analyse_variance("ANOVA F", samples, "equal", "equal variances assumed")
 
 
 @statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores", refuse=_without_spread)
@@ -366,12 +350,7 @@ def welch_anova(*samples: Values) -> Test | Unavailable:
     flat = sum(max(values) - min(values) < finest for values in samples)
     if flat:
         return Unavailable(f"no spread in {flat} of {len(samples)}, so its mean has no standard error")
-    n, means, variances = _scale_sides([moments(values) for values in samples])
-    weights = n / variances
-    shares, k = weights / weights.sum(), len(n)
-    error = float(((1 - shares) ** 2 / (n - 1)).sum()) / (k**2 - 1)
-    f = float(weights @ (means - shares @ means) ** 2) / (k - 1) / (1 + 2 * (k - 2) * error)
-    return _f_test("Welch F", f, k - 1, 1 / (3 * error))
+    return _analyse_variance("Welch F", samples, "unequal")
 
 
 @statistic(n_samples=None, minimum=4, shift="ignores", scale="ignores", draws=True, refuse=many_refusal)
@@ -400,18 +379,15 @@ def kruskal_wallis(*samples: Values, rng: np.random.Generator) -> Test | Unavail
     return Test("Kruskal-Wallis H", h, never_zero(p_value), len(samples) - 1, ", ".join(notes))
 
 
-def _scale_sides(sides: list[SampleSummary]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers, means and variances in units of the largest SD: their squares are floats wherever the scores lie."""
+def _analyse_variance(name: str, samples: Sequence[Values], use_var: str, note: str = "") -> Test:
+    from statsmodels.stats.oneway import anova_oneway  # it brings pandas, which reports of fewer experiments do without
+
+    sides = [moments(values) for values in samples]
+    # In units of the largest SD their squares are floats wherever the scores lie.
     scale, origin = max(side.sd for side in sides), min(side.mean for side in sides)
-    return (
-        np.array([float(side.n) for side in sides]),
-        np.array([(side.mean - origin) / scale for side in sides]),
-        np.array([(side.sd / scale) ** 2 for side in sides]),
-    )
-
-
-def _f_test(name: str, f: float, between: float, within: float, note: str = "") -> Test:
-    return Test(name, f, never_zero(float(stats.f.sf(f, between, within))), within, note, float(between))
+    found = anova_oneway([(np.asarray(values, dtype=float) - origin) / scale for values in samples], use_var=use_var)
+    between, within = map(float, found.df)
+    return Test(name, float(found.statistic), never_zero(float(found.pvalue)), within, note, between)
 
 
 def _between_ranks(ranks: np.ndarray, sizes: list[int]) -> np.ndarray:

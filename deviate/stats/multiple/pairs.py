@@ -13,46 +13,41 @@ from deviate.model.records import Experiment
 from deviate.model.texts import count
 from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_p
 from deviate.stats.estimates.bootstrap import Resamples
+from deviate.stats.hypothesis.curves import compare_curves
+from deviate.stats.hypothesis.failures import compare_completion, worst_rank
+from deviate.stats.hypothesis.paired import differing_rules
+from deviate.stats.hypothesis.survival import compare_attainment
 from deviate.stats.interim_analysis import standing
+from deviate.stats.options import AnalysisOptions
 from deviate.stats.remarks import contention
 from deviate.stats.sides import shared_runs, why_apart
-from deviate.stats.tests.curves import compare_curves
-from deviate.stats.tests.failures import compare_completion, worst_rank
-from deviate.stats.tests.paired import differing_rules
-from deviate.stats.tests.survival import compare_attainment
 from deviate.stats.verdict import SIDES, without_unfair
 
 
 def compare_all(
     described: Sequence[ExperimentFindings],
-    matches: Mapping[str, str],
-    confidence: float,
-    analysis_seed: int,
+    options: AnalysisOptions,
     *,
-    is_paired: bool = False,
-    spread_ratio: float | None = None,
-    is_chosen_after: bool = False,
-    resamples: Resamples | None = None,
+    is_chosen_after: bool,
+    resamples: Resamples,
 ) -> tuple[PairFindings, ...]:
     """Compare every further experiment with the first; one family of p-values over all of them.
 
+    Runs of a candidate with other rules than the baseline's are never paired.
+
     Args:
-        is_paired: whether runs with the same replicate are pairs, as decided before they ran; runs of a candidate with
-            other rules than the baseline's are never paired.
-        spread_ratio: ratio of SDs, above 1, within which spreads count as equal.
         is_chosen_after: whether the primary metric was named after results were seen.
         resamples: those of the descriptions, drawn from the analysis seed.
     """
-    resamples = resamples or Resamples(_rng(analysis_seed))
     baseline = described[0]
     experiments = [findings.experiment for findings in described]
-    matched = [match_metrics(baseline.descriptions, candidate.descriptions, matches) for candidate in described[1:]]
-    are_paired = [is_paired and not differing_rules(experiments[0], candidate) for candidate in experiments[1:]]
+    matched = [match_metrics(baseline.descriptions, one.descriptions, options.matches) for one in described[1:]]
+    are_paired = [options.is_paired and not differing_rules(experiments[0], candidate) for candidate in experiments[1:]]
     standings = [
-        standing(experiments[0], candidate, confidence=confidence, is_paired=has_pairs)
+        standing(experiments[0], candidate, confidence=options.confidence, is_paired=has_pairs)
         for candidate, has_pairs in zip(experiments[1:], are_paired, strict=True)
     ]
-    base_name, *other_names = (label(experiment, experiments) for experiment in experiments)
+    base_name, *other_names = (label_of(experiment, experiments) for experiment in experiments)
     statuses = [
         [
             at.refusing(*why_apart((base_name, name), both, n_shared))
@@ -68,15 +63,15 @@ def compare_all(
                     compare_descriptions(
                         before,
                         after,
-                        rng=_rng(analysis_seed),
+                        rng=_rng(options.analysis_seed),
                         confidence=at.confidence,
                         is_paired=has_pairs,
-                        spread_ratio=spread_ratio,
+                        spread_ratio=options.spread_ratio,
                         resamples=resamples,
                     ),
                     experiments[0],
                     candidate,
-                    rng=_rng(analysis_seed),
+                    rng=_rng(options.analysis_seed),
                     confidence=at.confidence,
                 )
             )
@@ -87,7 +82,7 @@ def compare_all(
     has_looks = any(at.plan is not None for at in standings)
     corrected, family = adjust(
         compared,
-        confidence=confidence,
+        confidence=options.confidence,
         has_looks=has_looks,
         is_chosen_after=is_chosen_after,
         names=[(base_name, name) for name in other_names],
@@ -135,26 +130,22 @@ def _with_outcomes(
     """The comparison with failed runs ranked worst, the metric against steps, and the time to its target.
 
     Args:
-        rng: gives one number, with which the generator of each of them begins, as in `compare_descriptions`.
+        rng: gives one number, with which the generator of the curves begins, as in `compare_descriptions`.
     """
     before, after = comparison.baseline, comparison.candidate
-    seed = int(rng.integers(2**63))
     has_target = comparison.metric.target is not None
     return replace(
         comparison,
-        # It takes part in verdicts, which do not depend on the analysis seed.
-        worst_rank=worst_rank(before, after, rng=np.random.default_rng(0)),
+        worst_rank=worst_rank(before, after),
         curve=compare_curves(
             baseline,
             candidate,
             comparison.metric,
             comparison.candidate_metric,
-            rng=np.random.default_rng(seed),
+            rng=np.random.default_rng(int(rng.integers(2**63))),
             confidence=confidence,
         ),
-        attainment=compare_attainment(before.attainment, after.attainment, rng=np.random.default_rng(seed))
-        if has_target
-        else NOT_ASKED,
+        attainment=compare_attainment(before.attainment, after.attainment) if has_target else NOT_ASKED,
     )
 
 
@@ -184,7 +175,7 @@ def match_metrics(
     return pairs
 
 
-def label(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
+def label_of(experiment: Experiment, experiments: Sequence[Experiment]) -> str:
     """Name of the experiment, with its variant where another one has the same name."""
     is_unique = [other.name for other in experiments].count(experiment.name) == 1
     return experiment.name if is_unique else f"{experiment.name}:{experiment.variant}"

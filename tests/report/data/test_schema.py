@@ -27,6 +27,7 @@ from deviate.report.data.schema import DIALECT, check_schema, report_schema
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 COPIES = Path(__file__).parents[3] / "docs" / "reference" / "schemas"
 LARGE = "large"
@@ -76,7 +77,7 @@ def _broken() -> Findings:
 
 def _paired() -> Findings:
     sides = [scored("a", CASES["eight"]), scored("b", CASES["eight with ties"])]
-    return judge(sides, is_paired=True, margin=0.1, spread_ratio=1.5)
+    return judge(sides, AnalysisOptions(is_paired=True, margin=0.1, spread_ratio=1.5))
 
 
 def test_they_are_schemas_of_the_newest_draft() -> None:

@@ -22,6 +22,7 @@ from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.plots import Plot
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 LONG = "validation_accuracy_of_the_large_model_with_augmentation_on_all_images"
 
@@ -150,7 +151,7 @@ def test_experiments_differ_in_shape_and_not_only_in_colour() -> None:
 def test_pairs_are_joined_where_they_decide_and_only_there() -> None:
     sides = [scored(name, _scores(6, i)) for i, name in enumerate("ab")]
     joined, apart = (
-        page_figure(_plot(build_report(judge(sides, is_paired=is_paired)), "estimation-test-acc"))
+        page_figure(_plot(build_report(judge(sides, AnalysisOptions(is_paired=is_paired))), "estimation-test-acc"))
         for is_paired in (True, False)
     )
     lines = re.findall(r'<path d="([^"]*)"[^>]*opacity: 0.4[;"]', joined)

@@ -21,6 +21,7 @@ from deviate.report.forms.tex import escape, typeset
 from deviate.report.numbers import Pieces, ShownNumber, ends, share
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 HOSTILE = (
     "_ % & # $ { } ~ ^ \\",
@@ -254,7 +255,7 @@ def _realistic() -> dict[str, Findings]:
         "single": judge([base]),
         "four candidates": judge([base, *candidates]),
         "study": study(*usual()),
-        "tasks": judge([base, *candidates[:2]], tasks=("test_acc", "f1_macro")),
+        "tasks": judge([base, *candidates[:2]], AnalysisOptions(tasks="test_acc,f1_macro")),
         "many rows": judge(
             [trained("a", n_runs=5, n_metrics=30, n_points=2), trained("b", n_runs=5, n_metrics=30, n_points=2)]
         ),

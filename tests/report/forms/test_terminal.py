@@ -12,6 +12,7 @@ from deviate.model.plan import PrimaryChoice
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 
 def _mock_up() -> Findings:
@@ -159,7 +160,7 @@ def test_under_other_metrics_stands_the_method_of_their_intervals() -> None:
     sides = [trained(name, n_runs=7, n_metrics=3, n_points=4, seed=i) for i, name in enumerate("ab")]
     assert "CI and p by Welch and permutation, p" in render(build_report(judge(sides)), "terminal", width=120)
     assert "CI and p by paired t and sign flips, p" in render(
-        build_report(judge(sides, is_paired=True)), "terminal", width=120
+        build_report(judge(sides, AnalysisOptions(is_paired=True))), "terminal", width=120
     )
 
 

@@ -12,6 +12,7 @@ from deviate.report.forms.html import source
 from deviate.report.paper.bibliography import FILE, cited_keys, entry_key, references_source
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 EIGHT = (93.1, 93.4, 93.9, 93.2, 93.6, 93.0, 93.3, 93.5)
 OF_A_COMPARISON = {
@@ -39,7 +40,7 @@ def test_two_experiments_cite_what_their_tables_show() -> None:
 
 
 def test_pairs_and_a_margin_bring_their_tests_with_them() -> None:
-    findings = judge([_eight(), scored("new", EIGHT[::-1])], is_paired=True, margin=0.5)
+    findings = judge([_eight(), scored("new", EIGHT[::-1])], AnalysisOptions(is_paired=True, margin=0.5))
     assert _keys(findings) == OF_A_COMPARISON | {"schuirmann1987", "fisher1935", "wilcoxon1945"}
 
 

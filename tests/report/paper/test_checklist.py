@@ -8,6 +8,7 @@ from deviate.model.records import Experiment
 from deviate.report.paper.checklist import checklist_source
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 SCORES = (93.1, 93.4, 93.9, 93.2, 93.6)
 
@@ -57,7 +58,7 @@ def test_no_error_bar_is_claimed_of_single_runs() -> None:
 
 
 def test_what_must_be_chosen_before_is_left_to_be_confirmed() -> None:
-    findings = judge([scored("base", SCORES), scored("new", SCORES[::-1])], is_paired=True, margin=0.5)
+    findings = judge([scored("base", SCORES), scored("new", SCORES[::-1])], AnalysisOptions(is_paired=True, margin=0.5))
     text = _text(findings)
     assert "Pairing was asked for; that it was chosen before the runs is yours to confirm." in text
     assert "Welch" not in text

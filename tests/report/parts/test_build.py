@@ -8,12 +8,14 @@ from deviate.model.findings import Findings
 from deviate.model.plan import PrimaryChoice
 from deviate.model.records import DrawEvent, Experiment, Series
 from deviate.replay.variants import VARIANTS
+from deviate.report.advice import warnings_of
 from deviate.report.document import Absent, DocumentTable, Report, ReportFigure, Section
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.parts.provenance import freedom
 from deviate.report.plots import CurvePlot
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 VARIED = VARIANTS["algo+impl"].varied
 
@@ -111,7 +113,7 @@ def test_experiments_without_spread_are_identical_and_nothing_is_nan() -> None:
 def test_an_equivalent_verdict_names_its_margin() -> None:
     rng = np.random.default_rng(5)
     sides = [scored(name, with_moments(20, 90, 0.1, rng)) for name in ("a", "b")]
-    assert build_report(judge(sides, margin=0.5)).verdicts[0].word == "equivalent within 0.5 points"
+    assert build_report(judge(sides, AnalysisOptions(margin=0.5))).verdicts[0].word == "equivalent within 0.5 points"
 
 
 def test_no_completed_run_leaves_a_reason_everywhere_and_no_figure() -> None:
@@ -146,7 +148,7 @@ def test_metrics_that_were_matched_share_a_row_and_others_say_who_lacks_them() -
         return experiment(name, runs, [selected(it) for it in names])
 
     sides = [side("a", "acc", "top5"), side("b", "accuracy", "loss")]
-    view = build_report(judge(sides, matches={"acc": "accuracy"}))
+    view = build_report(judge(sides, AnalysisOptions(matches={"acc": "accuracy"})))
     cells = {metric.name: [cell.text for cell in metric.overview] for metric in view.metrics}
     assert sorted(cells) == ["acc = accuracy", "loss", "top5"]
     assert cells["top5"][1] == "not reported by b"
@@ -159,7 +161,7 @@ def test_the_summary_has_a_metric_once_that_is_matched_and_has_a_namesake() -> N
                    [selected("acc"), selected("f1")])
         for name in ("a", "b")
     ]  # fmt: skip
-    _, candidate = build_report(judge(sides, matches={"acc": "f1"})).experiments
+    _, candidate = build_report(judge(sides, AnalysisOptions(matches={"acc": "f1"}))).experiments
     assert len(candidate.lines) == len(set(candidate.lines))
 
 
@@ -205,7 +207,7 @@ def test_every_warning_of_the_findings_and_the_records_is_in_the_view() -> None:
     runs = [run(i, {"test_acc": single(i)}, warnings=("wrote outside its work copy: /tmp/x",)) for i in range(2)]
     findings = judge([experiment("a", runs, [selected()], n_planned=4, warnings=("snapshot is old",))])
     view = build_report(findings)
-    assert set(findings.warnings) <= set(view.warnings)
+    assert set(warnings_of(findings)) <= set(view.warnings)
     assert "a: snapshot is old" in view.warnings
     assert "a, replicates 0–1: wrote outside its work copy: /tmp/x" in view.warnings
 
@@ -222,7 +224,9 @@ def test_what_asks_for_nothing_is_a_note_behind_the_warnings() -> None:
 def test_equal_warnings_of_several_variants_are_one_sentence() -> None:
     runs = [run(i, {"test_acc": single(i)}, warnings=("wrote outside its work copy: /tmp/x",)) for i in range(2)]
     sides = [experiment("a", runs, [selected()], variant=name) for name in ("algo", "impl")]
-    found = [text for text in build_report(judge(sides, compares=False)).warnings if "wrote outside" in text]
+    found = [
+        text for text in build_report(judge(sides, AnalysisOptions(compares=False))).warnings if "wrote outside" in text
+    ]
     assert found == ["algo, replicates 0–1; impl, replicates 0–1: wrote outside its work copy: /tmp/x"]
 
 

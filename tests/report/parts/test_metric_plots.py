@@ -14,11 +14,14 @@ from deviate.report.parts.build import build_report
 from deviate.report.parts.metrics import N_OPEN
 from deviate.report.plots import EstimationPlot
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 
 def _compared(n_experiments: int, *, is_paired: bool = False) -> Report:
     scores = [np.random.default_rng(i).normal(90, 1, 6).tolist() for i in range(n_experiments)]
-    return build_report(judge([scored(f"e{i}", it) for i, it in enumerate(scores)], is_paired=is_paired))
+    return build_report(
+        judge([scored(f"e{i}", it) for i, it in enumerate(scores)], AnalysisOptions(is_paired=is_paired))
+    )
 
 
 def _plot(view: Report) -> EstimationPlot:

@@ -10,6 +10,7 @@ from deviate.report.document import Absent, DocumentTable, Entry, Section
 from deviate.report.parts.build import build_report
 from deviate.report.parts.noise import missing, noise_result, noise_section
 from deviate.report.parts.provenance import seed_set
+from deviate.report.statements import with_statements
 from deviate.stats.judge import judge
 
 
@@ -117,7 +118,7 @@ def test_one_variant_has_a_reason_in_place_of_tables_and_a_proof_of_its_runs() -
     assert view.reasons == ("One variant: deviate run --variants algo+impl,algo,impl,control separates the sources.",)
     assert _proofs(view) == [("control", "3", "bitwise equal", "1 equal", "equal", "equal")]
     alone = judge([equal("control", 3)])
-    assert noise_section(alone) == view
+    assert noise_section(with_statements(alone)) == view
 
 
 def test_the_proof_of_a_variant_says_where_its_runs_part() -> None:

@@ -17,6 +17,7 @@ from deviate.report.parts.build import build_report
 from deviate.report.parts.planning import planning_section
 from deviate.report.plots import PlanningPlot
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 RNG = np.random.default_rng(5)
 METRIC = selected(is_primary=True, unit="%", margin=0.2)
@@ -37,7 +38,7 @@ def plot_of(part: Section) -> PlanningPlot:
 
 
 def texts(experiments: Sequence[Experiment], *, is_paired: bool = False) -> str:
-    part = part_of(judge(experiments, is_paired=is_paired))
+    part = part_of(judge(experiments, AnalysisOptions(is_paired=is_paired)))
     return " ".join(part.sentences) or part.reasons[0]
 
 

@@ -9,8 +9,10 @@ from samples import sample
 from deviate.model.findings import Findings
 from deviate.report.document import Absent, CandidateVerdict, DocumentTable, TableRow
 from deviate.report.parts.build import build_report
+from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.judge import judge
 from deviate.stats.multiple.pairs import compare_all
+from deviate.stats.options import AnalysisOptions
 
 GROUPS = ["", "Difference", "Pairing", "Equivalence", "Ranks", "Effect size", "Spread"]
 
@@ -19,8 +21,15 @@ def found(
     *samples: list[float], margin: float | None = None, is_paired: bool = False, spread_ratio: float | None = None
 ) -> Findings:
     names = ("base", "new", "other")
-    findings = judge([scored(name, scores) for name, scores in zip(names, samples, strict=False)], margin=margin)
-    pairs = compare_all(findings.experiments, {}, 0.95, 0, is_paired=is_paired, spread_ratio=spread_ratio)
+    findings = judge(
+        [scored(name, scores) for name, scores in zip(names, samples, strict=False)], AnalysisOptions(margin=margin)
+    )
+    pairs = compare_all(
+        findings.experiments,
+        AnalysisOptions(is_paired=is_paired, spread_ratio=spread_ratio),
+        is_chosen_after=False,
+        resamples=Resamples(np.random.default_rng(0)),
+    )
     return replace(findings, pairs=pairs)
 
 

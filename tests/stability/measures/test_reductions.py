@@ -9,8 +9,7 @@ from outputs import drawn, labelled, scored
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.records import CapturedSet
 from deviate.model.stability import Reduction
-from deviate.stability.measures.reductions import COPIES, reduction, reductions
-from deviate.stats.estimates.summary import Variability, variability_reduction
+from deviate.stability.measures.reductions import COPIES, Variability, reduction, reductions, variability_reduction
 
 
 def steadier(found: CapturedSet, seed: int, name: str) -> CapturedSet:

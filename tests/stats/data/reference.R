@@ -245,10 +245,8 @@ for (of in list(c(10, 10), c(9, 10), c(8, 10), c(0, 8), c(5, 20), c(99, 100))) {
   ends("completion", paste(of[1], of[2], sep = "/"), binom.test(of[1], of[2])$conf.int)
 }
 for (p in list(c(.01, .02, .03, .04), c(.04, .001, .2, .03, .03, .9), c(.5, .6))) {
-  for (method in c("holm", "BH")) {
-    adjusted_p <- p.adjust(p, method)
-    for (i in seq_along(p)) note("adjusted", paste(method, paste(p, collapse = " "), i, sep = "|"), adjusted_p[i])
-  }
+  adjusted_p <- p.adjust(p, "holm")
+  for (i in seq_along(p)) note("adjusted", paste("holm", paste(p, collapse = " "), i, sep = "|"), adjusted_p[i])
 }
 for (n in c(3, 5, 8, 30)) {
   note("power", paste0("delta.n", n), power.t.test(n = n, power = .8, tol = 1e-10)$delta)

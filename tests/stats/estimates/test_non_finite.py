@@ -6,6 +6,7 @@ import math
 from samples import experiment, metric, run
 
 from deviate.model.records import Experiment
+from deviate.report.advice import warnings_of
 from deviate.stats.describe import describe_runs
 from deviate.stats.judge import judge
 
@@ -26,7 +27,7 @@ def test_a_run_that_was_nan_in_between_gives_its_score_with_a_note() -> None:
 
 def test_findings_warn_of_it_once_per_metric() -> None:
     findings = judge([with_losses([3.0, INFINITE, 1.0], [3.0, 2.0, 1.5], [INFINITE, 2.0, 1.2])])
-    (warning,) = [text for text in findings.warnings if "finite at the end" in text]
+    (warning,) = [text for text in warnings_of(findings) if "finite at the end" in text]
     assert warning.startswith("base: loss was infinite first at steps 0 to 1 in 2 of 3 runs")
 
 

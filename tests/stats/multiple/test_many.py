@@ -6,7 +6,6 @@ d <- data.frame(y = unlist(scores), g = factor(rep(names(scores), lengths(scores
 oneway.test(y ~ g, d, var.equal = TRUE); oneway.test(y ~ g, d); kruskal.test(y ~ g, d)
 set.seed(1); fit <- glht(aov(y ~ g, d), linfct = mcp(g = "Dunnett")); summary(fit); confint(fit)
 pairwise.t.test(d$y, d$g, pool.sd = FALSE, p.adjust.method = "holm")
-p.adjust(c(.01, .02, .03, .04, .2), "BH")
 """
 
 import dataclasses
@@ -18,14 +17,15 @@ import pytest
 from samples import experiment, metric
 from scipy import integrate
 from scipy import stats as scipy_stats
-from statsmodels.stats import multitest, oneway
+from statsmodels.stats import oneway
 
 from deviate.model.comparisons import ManyTable
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.stats.hypothesis import two_sample
+from deviate.stats.hypothesis.both import BothTests, ask_both, both_interval
 from deviate.stats.judge import judge
 from deviate.stats.multiple.many import (
     anova,
-    benjamini_hochberg,
     compare_many,
     dunnett,
     dunnett_critical,
@@ -34,8 +34,7 @@ from deviate.stats.multiple.many import (
     welch_anova,
 )
 from deviate.stats.multiple.pairs import holm
-from deviate.stats.tests import two_sample
-from deviate.stats.tests.both import BothTests, ask_both, both_interval
+from deviate.stats.options import AnalysisOptions
 
 NAMES = ("base", "a", "b", "c")
 SCORES = (
@@ -219,18 +218,6 @@ def test_intervals_of_pairs_cover_all_pairs_by_bonferroni() -> None:
     assert "6 pairs" in it.method
 
 
-@pytest.mark.parametrize("p_values", [[0.01, 0.02, 0.03, 0.04], [0.01, 0.02, 0.03, 0.04, 0.2], [0.5, 0.001, 0.04]])
-def test_benjamini_and_hochberg_are_those_of_statsmodels(p_values: list[float]) -> None:
-    assert benjamini_hochberg(p_values) == pytest.approx(list(multitest.multipletests(p_values, method="fdr_bh")[1]))
-
-
-def test_what_has_no_p_is_no_discovery_and_costs_the_others_nothing() -> None:
-    absent = Unavailable("identical")
-    assert benjamini_hochberg([0.01, absent, 0.04]) == [0.02, absent, 0.04]
-    assert benjamini_hochberg([]) == []
-    assert benjamini_hochberg([absent]) == [absent]
-
-
 def test_a_candidate_with_few_runs_has_a_reason_and_leaves_the_family() -> None:
     found = table(SCORES[0], SCORES[1], SCORES[2][:3], SCORES[3]).dunnett
     assert not isinstance(found, Unavailable)
@@ -252,7 +239,7 @@ def test_metrics_are_matched_and_those_that_two_alone_report_have_no_table() -> 
     experiments = [
         experiment(n, [metric(m), metric("own" + n)], {m: SCORES[0], "own" + n: SCORES[1]}) for n, m in sides
     ]
-    described = judge(experiments, matches={"acc": "accuracy"}).experiments
+    described = judge(experiments, AnalysisOptions(matches={"acc": "accuracy"})).experiments
     (found,) = compare_many(
         described, "abc", matches={"acc": "accuracy"}, confidence=0.95, rng=np.random.default_rng(0)
     )

@@ -16,10 +16,10 @@ from scipy import stats as scipy_stats
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import TaskFindings
 from deviate.model.estimates import Interval, Test, Unavailable
-from deviate.stats.estimates import stratified
-from deviate.stats.estimates.stratified import interquartile_mean
 from deviate.stats.judge import judge
+from deviate.stats.multiple import tasks as aggregates
 from deviate.stats.multiple.tasks import cliques, compare_tasks, critical_difference, friedman, mean_ranks, nemenyi
+from deviate.stats.options import AnalysisOptions
 
 TABLE = (
     (0.763, 0.768, 0.771, 0.798),
@@ -97,9 +97,10 @@ def grid(n_experiments: int, n_tasks: int, n: int = 6, shift: float = 0.03) -> d
 def test_the_mean_of_the_middle_half_is_the_trimmed_mean_of_scipy() -> None:
     for n in range(1, 40):
         values = np.random.default_rng(n).normal(size=n)
-        assert interquartile_mean(values.tolist()) == pytest.approx(float(scipy_stats.trim_mean(values, 0.25)))
+        assert aggregates.estimates([values], 1.0)["iqm"] == pytest.approx(float(scipy_stats.trim_mean(values, 0.25)))
     # The value that R gives for the same scores as one vector, by mean with trim = .25.
-    assert interquartile_mean([0.1, 0.9, 0.2], [0.8, 0.35, 0.6], [0.7, 0.55, 0.45]) == pytest.approx(0.53)
+    scores = [np.array(task) for task in ([0.1, 0.9, 0.2], [0.8, 0.35, 0.6], [0.7, 0.55, 0.45])]
+    assert aggregates.estimates(scores, 1.0)["iqm"] == pytest.approx(0.53)
 
 
 def test_aggregates_are_those_of_the_formulas() -> None:
@@ -111,7 +112,7 @@ def test_aggregates_are_those_of_the_formulas() -> None:
         "iqm": scipy_stats.trim_mean(matrix, 0.25, axis=None),
         "gap": 0.6 - np.minimum(matrix, 0.6).mean(),
     }
-    assert stratified.estimates(tasks, 0.6) == pytest.approx(expected)
+    assert aggregates.estimates(tasks, 0.6) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("sizes", [[6, 6, 6], [5, 9, 12]])
@@ -124,8 +125,8 @@ def test_intervals_are_those_of_resampling_one_by_one(sizes: list[int]) -> None:
         "iqm": [scipy_stats.trim_mean(np.concatenate(one), 0.25) for one in resamples],
         "gap": [0.6 - np.mean([np.minimum(it, 0.6).mean() for it in one]) for one in resamples],
     }
-    found = stratified.intervals(tasks, 0.6, rng=np.random.default_rng(0), confidence=0.95, n_resamples=n_resamples)
-    estimates = stratified.estimates(tasks, 0.6)
+    found = aggregates.intervals(tasks, 0.6, rng=np.random.default_rng(0), confidence=0.95, n_resamples=n_resamples)
+    estimates = aggregates.estimates(tasks, 0.6)
     fewest, df = min(sizes), sum(sizes) - len(sizes)
     factor = math.sqrt(fewest / (fewest - 1)) * scipy_stats.t.ppf(0.975, df) / scipy_stats.norm.ppf(0.975)
     for name, values in brute.items():
@@ -139,7 +140,7 @@ def test_the_interval_of_a_mean_over_tasks_covers_it_with_five_runs_of_two_tasks
     draws, hits = np.random.default_rng(3), 0
     for _ in range(400):
         tasks = [draws.normal(mean, 0.1, 5) for mean in (0, 0.3)]
-        low, high = ends(stratified.intervals(tasks, 9, rng=draws, confidence=0.95, n_resamples=400)["mean"])
+        low, high = ends(aggregates.intervals(tasks, 9, rng=draws, confidence=0.95, n_resamples=400)["mean"])
         hits += low <= 0.15 <= high
     assert hits / 400 > 0.935 - 0.03
 
@@ -150,7 +151,7 @@ def test_improvement_is_the_mean_of_the_mann_whitney_estimates() -> None:
     expected = [
         scipy_stats.mannwhitneyu(a, b).statistic / (len(a) * len(b)) for b, a in zip(before, after, strict=True)
     ]
-    assert stratified.improvement(before, after) == pytest.approx(np.mean(expected))
+    assert aggregates.improvement(before, after) == pytest.approx(np.mean(expected))
 
 
 def test_the_interval_of_improvement_is_that_of_resampling_one_by_one() -> None:
@@ -162,7 +163,7 @@ def test_the_interval_of_improvement_is_that_of_resampling_one_by_one() -> None:
         brute.append(np.mean([((a[:, None] > b).mean() + (a[:, None] >= b).mean()) / 2 for b, a in pairs]))
     tail = scipy_stats.norm.sf(math.sqrt(6 / 5) * scipy_stats.t.ppf(0.975, 36))
     low, high = np.quantile(brute, (tail, 1 - tail))
-    found = stratified.improvement_interval(before, after, rng=draws, confidence=0.95)
+    found = aggregates.improvement_interval(before, after, rng=draws, confidence=0.95)
     assert ends(found) == pytest.approx((low, high), abs=0.03)
     assert min(ends(found)) >= 0
     assert max(ends(found)) <= 1
@@ -170,7 +171,7 @@ def test_the_interval_of_improvement_is_that_of_resampling_one_by_one() -> None:
 
 def test_complete_separation_on_every_task_has_no_interval_of_zero_width() -> None:
     before, after = drawn_tasks(3, 6, seed=4), drawn_tasks(3, 6, seed=5, shift=9)
-    found = stratified.improvement_interval(before, after, rng=np.random.default_rng(0), confidence=0.95)
+    found = aggregates.improvement_interval(before, after, rng=np.random.default_rng(0), confidence=0.95)
     assert isinstance(found, Unavailable)
     assert "separation" in found.reason
 
@@ -178,7 +179,7 @@ def test_complete_separation_on_every_task_has_no_interval_of_zero_width() -> No
 def test_a_profile_is_the_share_of_scores_above_each_threshold() -> None:
     tasks, thresholds = drawn_tasks(3, [5, 8, 11], seed=6), np.linspace(0.3, 0.8, 21)
     expected = [np.mean([(it > threshold).mean() for it in tasks]) for threshold in thresholds]
-    assert stratified.profile(tasks, thresholds.tolist()) == pytest.approx(expected)
+    assert aggregates.profile(tasks, thresholds.tolist()) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("sizes", [[6, 6, 6], [6, 6, 9]])
@@ -193,7 +194,7 @@ def test_the_band_of_a_profile_is_that_of_resampling_one_by_one(sizes: list[int]
     )
     tail = scipy_stats.norm.sf(math.sqrt(6 / 5) * scipy_stats.t.ppf(0.975, sum(sizes) - 3))
     expected = np.quantile(brute, (tail, 1 - tail), axis=0).T
-    found = stratified.profile_band(tasks, thresholds, rng=draws, confidence=0.95)
+    found = aggregates.profile_band(tasks, thresholds, rng=draws, confidence=0.95)
     np.testing.assert_allclose(found, expected, atol=0.06)
 
 
@@ -402,7 +403,7 @@ def test_tasks_that_the_user_matched_by_name_are_the_same_task() -> None:
         experiment(name, [metric(task, direction="max") for task in scores], dict(scores))
         for name, scores in sides.items()
     ]
-    found = judge(made, tasks=["*"], matches={"one": "first"}).tasks
+    found = judge(made, AnalysisOptions(tasks="*", matches={"one": "first"})).tasks
     assert found is not None
     assert found.tasks == ("one", "two")
     assert found.aggregated[1].improvement == 1.0

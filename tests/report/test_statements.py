@@ -6,6 +6,7 @@ from studies import equal, noisy_run, spread, study, usual, variant
 
 from deviate.model.estimates import Unavailable
 from deviate.model.records import DrawEvent, EvaluationData, Experiment, SeedEvent
+from deviate.report.advice import warnings_of
 from deviate.stats.judge import judge
 
 
@@ -80,7 +81,7 @@ def test_where_draws_belong_to_no_stream_no_source_is_isolated_or_ruled_out() ->
 
 def test_a_comparison_warns_of_draws_that_belong_to_no_stream() -> None:
     sides = [spread("algo", (93.0, 93.5, 94.0)), _with_draws_on_a_device(spread("algo", (93.1, 93.4, 94.2)))]
-    (warning,) = [text for text in judge(sides).warnings if DEVICE in text]
+    (warning,) = [text for text in warnings_of(judge(sides)) if DEVICE in text]
     assert "net.py:4" in warning
 
 
@@ -104,7 +105,7 @@ def test_runs_of_a_variant_that_were_tested_on_other_data_are_warned_of() -> Non
     runs = [noisy_run(i, (50.0, 93.0 + i), "x", evaluation=data) for i, data in enumerate(datas)]
     findings = study(variant("algo", runs), equal("control", 2))
     assert findings.evaluation == "differ"
-    assert any("The runs of algo were not tested on the same data" in text for text in findings.warnings)
+    assert any("The runs of algo were not tested on the same data" in text for text in warnings_of(findings))
 
 
 def test_experiments_that_were_tested_on_other_data_are_warned_of() -> None:
@@ -112,7 +113,7 @@ def test_experiments_that_were_tested_on_other_data_are_warned_of() -> None:
     sides = [dataclasses.replace(equal("algo+impl", 5, evaluation=it), name=name) for name, it in datas.items()]
     findings = judge(sides)
     assert findings.evaluation == "differ"
-    assert any(text.startswith("a, b were not tested on the same data") for text in findings.warnings)
+    assert any(text.startswith("a, b were not tested on the same data") for text in warnings_of(findings))
     assert findings.noise is None
 
 
@@ -156,7 +157,7 @@ def test_inputs_that_differ_and_may_be_the_models_own_are_not_verified_and_never
     assert any(
         "Not verified that all" in it and "the inputs of the model differ" in it for it in findings.noise.statements
     )
-    assert not any("not tested on the same data" in it for it in findings.warnings)
+    assert not any("not tested on the same data" in it for it in warnings_of(findings))
     assert not any("ame split" in it for it in findings.noise.statements)
 
 

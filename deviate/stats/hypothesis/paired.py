@@ -11,7 +11,6 @@ from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailabl
 from deviate.model.records import Experiment
 from deviate.model.texts import count
 from deviate.stats.design.power import detectable_difference, detectable_paired
-from deviate.stats.estimates import summary
 from deviate.stats.estimates.sample import (
     Values,
     differences_of,
@@ -21,17 +20,16 @@ from deviate.stats.estimates.sample import (
     refusal,
     resolution,
 )
+from deviate.stats.estimates.summary import t_quantile, t_test
+from deviate.stats.hypothesis.both import sign_flip_test
+from deviate.stats.hypothesis.permutation import NORMAL, how, sign_flip_p
 from deviate.stats.registry import statistic
-from deviate.stats.tests.both import sign_flip_test
-from deviate.stats.tests.permutation import NORMAL, how, sign_flip_p
 
 MOST_EXACT = 300
 """Pairs up to which the exact distribution of the signed ranks takes milliseconds; of 1000 it takes seconds."""
 
 
-def compare_pairs(
-    baseline: Description, candidate: Description, *, rng: np.random.Generator, confidence: float = 0.95
-) -> Paired:
+def compare_pairs(baseline: Description, candidate: Description, *, confidence: float = 0.95) -> Paired:
     """Everything that is said of two descriptions as pairs."""
     b, a, unpaired = match(baseline, candidate)
     return Paired(
@@ -42,7 +40,7 @@ def compare_pairs(
         interval=paired_interval(b, a, confidence=confidence),
         t_test=paired_t(b, a),
         sign_flips=sign_flip_test(b, a, confidence=confidence),
-        wilcoxon=wilcoxon(b, a, rng=rng),
+        wilcoxon=wilcoxon(b, a),
     )
 
 
@@ -111,7 +109,7 @@ def paired_t(baseline: Values, candidate: Values) -> Test | Unavailable:
     if isinstance(differences, Unavailable):
         return differences
     d = moments(differences)
-    return summary.t_test("Paired t", d.mean / d.se, d.n - 1)
+    return t_test("Paired t", d.mean / d.se, d.n - 1)
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", is_paired=True)
@@ -124,16 +122,16 @@ def paired_interval(baseline: Values, candidate: Values, *, confidence: float = 
     if isinstance(differences, Unavailable):
         return differences
     d = moments(differences)
-    half_width = summary.t_quantile((1 + confidence) / 2, d.n - 1) * d.se
+    half_width = t_quantile((1 + confidence) / 2, d.n - 1) * d.se
     return Interval(d.mean - half_width, d.mean + half_width, confidence, "paired t")
 
 
-@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", draws=True, is_paired=True)
-def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
+@statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", is_paired=True)
+def wilcoxon(baseline: Values, candidate: Values) -> Test | Unavailable:
     """Signed-rank test of differences that are symmetric around 0; the statistic is the rank sum of those above 0.
 
     Exact where no two differences are of equal size and none is 0, normal beyond 300 pairs. Else pairs without a
-    difference are left out, and the signs of the ranks are flipped: all ways of it up to 13 pairs, else a sample. Sizes
+    difference are left out, and the signs of the ranks are flipped: all ways of it up to 17 pairs, else 9,999. Sizes
     are equal if they differ by less than the scores are rounded to.
     Source: Wilcoxon (1945).
     """
@@ -153,7 +151,7 @@ def wilcoxon(baseline: Values, candidate: Values, *, rng: np.random.Generator) -
     notes = [count(n_zeros, "zero") if n_zeros else "", f"{n_tied} ties" if n_tied else ""]
     statistic_ = float(ranks[signs > 0].sum())
     if n_zeros or n_tied:
-        p_value, is_exact = sign_flip_p(signs * ranks, rng=rng, rounding=1e-6)
+        p_value, is_exact = sign_flip_p(signs * ranks, rounding=1e-6)
         note = ", ".join(filter(None, (how(is_exact=is_exact), *notes)))
     else:
         p_value, note = _signed_rank_p(signs * ranks)

@@ -24,10 +24,18 @@ from numpy.typing import NDArray
 from scipy import special
 
 from deviate.model.estimates import N_RESAMPLES
-from deviate.stats.tests.permutation import Matrix, combinations, deal_runs, parts
+from deviate.stats.hypothesis.permutation import (
+    CELLS,
+    MOST_ARRANGEMENTS,
+    Matrix,
+    Vector,
+    arrangements,
+    flips,
+    parts,
+    products,
+    sums_of,
+)
 
-MOST_ARRANGEMENTS = 200_000
-"""Maximum number of arrangements that are all tried; 10 runs of each have 184,756."""
 MANY_RESAMPLES = 99_999
 """Number of arrangements drawn if 9,999 leave open on which side of alpha p is."""
 N_ERRORS = 3.0
@@ -40,12 +48,10 @@ FARTHEST = 1e6
 """A difference of means in units of the largest deviation, beyond which no further arrangement counts."""
 PRECISION = 1e-4
 """Precision of bisection for the ends of an interval, in standard errors."""
-_CELLS = 4_000_000
 
 Side = Literal["both", "above", "below"]
 """The alternative: that the difference is not the null value, is above it, or below it."""
 OPPOSITE: dict[Side, Side] = {"both": "both", "above": "below", "below": "above"}
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,10 +246,10 @@ class _Runs(_Comparisons):
         squares = pooled**2 if n_a != n_b else pooled
         nothing = np.maximum(NO_SPREAD, self.rounding * self.se)
         for ways, where in _blocks(rows, len(t)):
-            sums = _products(ways, pooled[where])
+            sums = products(ways, pooled[where])
             counted = needed[where] * sums**2
             if n_a != n_b:
-                counted -= beyond_a[where] * _products(ways, squares[where])
+                counted -= beyond_a[where] * products(ways, squares[where])
             is_beyond = counted >= (beyond_total * total)[where] * (1 - 1e-13)
             # A side sum that is only rounding is a t of 0, whatever is left of the variances.
             is_beyond &= (np.abs(sums) > nothing[where]) | (least[where] == 0)
@@ -273,7 +279,7 @@ class _Runs(_Comparisons):
         rows, is_exact = arrangements(n, n, n_resamples)
         if self.sums is None:
             first, second = (self.b[0], self.a[0]) if self.is_second[0] else (self.a[0], self.b[0])
-            self.sums = _sums(rows, np.concatenate([first, second]))
+            self.sums = sums_of(rows, np.concatenate([first, second]))
         sums, n_own = self.sums, _n_first(n, n, n_resamples)
         # If both sides have the same scores neither goes first: the interval is symmetric.
         directions = (1.0, -1.0) if np.array_equal(self.a, self.b) else (direction,)
@@ -307,7 +313,7 @@ class _Runs(_Comparisons):
         values = np.concatenate([self.a[0], self.b[0]])
         scores = np.concatenate([self.a[0], np.zeros(n_b)])
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
-        sums, squares, own_sums = (_sums(rows, column) for column in (values, values**2, scores))
+        sums, squares, own_sums = (sums_of(rows, column) for column in (values, values**2, scores))
         n_own = _n_first(n_a, n_b, n_resamples)
         moved, crossed = n_own - share * n_a, own_sums - share * sums
         spread = n_own * (1 - 2 * share) + share**2 * n_a
@@ -355,7 +361,7 @@ class _Pairs(_Comparisons):
         rows, is_exact = flips(self.n, n_resamples)
         above, below = (np.zeros(len(values), dtype=np.int64) for _ in range(2))
         for ways, where in _blocks(rows, len(values)):
-            sums = 2 * _products(ways, values[where]) - values[where].sum(axis=1)
+            sums = 2 * products(ways, values[where]) - values[where].sum(axis=1)
             above[where] += (sums >= (observed - rounding)[where]).sum(axis=0)
             below[where] += ((sums <= (rounding - observed)[where]) & (sums < (observed - rounding)[where])).sum(axis=0)
         return _shares(above, below, distance, side, len(rows), is_exact=is_exact, is_mirrored=True)
@@ -365,7 +371,7 @@ class _Pairs(_Comparisons):
         tail = alpha if is_one_sided else alpha / 2
         half = float(special.stdtrit(self.n - 1, 1 - tail) * self.se[0])
         rows, is_exact = flips(self.n, n_resamples)
-        sums, n_own = _sums(rows, self.values[0]), rows.sum(axis=1, dtype=np.float64)
+        sums, n_own = sums_of(rows, self.values[0]), rows.sum(axis=1, dtype=np.float64)
         turned = 2 * sums - float(self.values[0].sum())
         distance = _limit_of_distances(direction * turned, 2 * n_own - self.n, self.n, 2 * tail, is_exact=is_exact)
         return float((self.difference[0] + direction * max(half, distance)) * self.scale[0])
@@ -437,21 +443,6 @@ def _limit_of_distances(sums: Vector, moved: Vector, most: float, alpha: float, 
     return float(np.partition(distances, len(distances) - n_least)[len(distances) - n_least])
 
 
-def _sums(rows: Matrix, values: Vector) -> Vector:
-    """Sums of the values that each row has."""
-    return np.concatenate([_products(part.astype(np.float64), values[None, :])[:, 0] for part in parts(rows)])
-
-
-def _products(ways: Vector, values: Vector) -> Vector:
-    """Sums that each arrangement makes of each comparison, (ways, comparisons).
-
-    For one comparison without BLAS, whose threads take longer to start and wait than the product itself.
-    """
-    if len(values) == 1:
-        return np.asarray(np.einsum("ij,j->i", ways, values[0])[:, None])
-    return np.asarray(ways @ values.T)
-
-
 @lru_cache(maxsize=16)
 def _n_first(n_candidate: int, n_baseline: int, n_resamples: int) -> Vector:
     """How many runs of the first side stay there in each arrangement."""
@@ -463,53 +454,6 @@ def _blocks(rows: Matrix, n_comparisons: int) -> Iterator[tuple[Vector, slice]]:
     """Rows as floats in blocks with few enough comparisons that their product stays small."""
     for part in parts(rows):
         ways = part.astype(np.float64)
-        step = max(1, _CELLS // len(ways))
+        step = max(1, CELLS // len(ways))
         for start in range(0, n_comparisons, step):
             yield ways, slice(start, start + step)
-
-
-def arrangements(n_candidate: int, n_baseline: int, n_resamples: int) -> tuple[Matrix, bool]:
-    """Assignments of runs to two sides, one per row, True for a run of the candidate; and whether these are all.
-
-    With as many runs on both sides each row stands for its mirror image too.
-    """
-    n = n_candidate + n_baseline
-    if math.comb(n, n_candidate) <= MOST_ARRANGEMENTS:
-        return _all_arrangements(n_candidate, n_baseline), True
-    return _some_arrangements(n_candidate, n_baseline, n_resamples), False
-
-
-def flips(n: int, n_resamples: int) -> tuple[Matrix, bool]:
-    """Signs of differences, one arrangement per row, True for the observed sign; each stands for its mirror image."""
-    if 2**n <= MOST_ARRANGEMENTS:
-        return _all_flips(n), True
-    return _some_flips(n, n_resamples), False
-
-
-@lru_cache(maxsize=16)
-def _all_arrangements(n_candidate: int, n_baseline: int) -> Matrix:
-    n = n_candidate + n_baseline
-    if n_candidate == n_baseline:
-        rows = np.ones((math.comb(n - 1, n_candidate - 1), n), dtype=np.bool_)
-        rows[:, 1:] = combinations(n - 1, n_candidate - 1)
-        return rows
-    return combinations(n, n_candidate)
-
-
-@lru_cache(maxsize=16)
-def _some_arrangements(n_candidate: int, n_baseline: int, n_resamples: int) -> Matrix:
-    draws = np.random.default_rng([n_candidate, n_baseline, n_resamples])
-    return deal_runs(n_resamples, n_candidate, n_baseline, lambda shape: draws.random(shape, dtype=np.float32))
-
-
-@lru_cache(maxsize=16)
-def _all_flips(n: int) -> Matrix:
-    rows = np.ones((2 ** (n - 1), n), dtype=np.bool_)
-    rows[:, 1:] = (np.arange(2 ** (n - 1))[:, None] >> np.arange(n - 1)) & 1
-    return rows
-
-
-@lru_cache(maxsize=16)
-def _some_flips(n: int, n_resamples: int) -> Matrix:
-    draws = np.random.default_rng([n, n_resamples])
-    return draws.integers(0, 2, size=(n_resamples, n), dtype=np.uint8).astype(np.bool_)

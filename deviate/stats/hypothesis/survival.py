@@ -4,8 +4,10 @@ A time is right-censored where its event has not happened: the run ended before.
 """
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +20,8 @@ from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
 from deviate.model.texts import count
 from deviate.stats.describe import NOT_COUNTED
-from deviate.stats.tests.curves import main_loop
-from deviate.stats.tests.permutation import arrangements, how, parts
+from deviate.stats.hypothesis.curves import main_loop
+from deviate.stats.hypothesis.permutation import arrangements, how, parts
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -31,30 +33,34 @@ class Survival:
     """Proportion of runs that have not reached the target after each event time, beginning with (0, 1).
 
     Attributes:
-        variance: Greenwood's, of the logarithm of the share; infinite where the share is 0.
+        low, high: pointwise interval of the share at this confidence; NaN where nothing bounds it.
     """
 
     times: tuple[float, ...]
     share: tuple[float, ...]
-    variance: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    confidence: float
 
 
-def kaplan_meier(times: Sequence[float], is_reached: Sequence[bool]) -> Survival:
+def kaplan_meier(times: Sequence[float], is_reached: Sequence[bool], *, confidence: float = 0.95) -> Survival:
     """Product-limit estimate; a run that is censored at the time of an event is counted as at risk there.
 
-    Source: Kaplan & Meier (1958); Greenwood (1926) for the variance.
+    Source: Kaplan & Meier (1958); Greenwood (1926) and Kalbfleisch & Prentice (1980) for the log-log interval.
     """
-    at = sorted({float(time) for time, reached in zip(times, is_reached, strict=True) if reached})
-    share, variance, curve = 1.0, 0.0, [(0.0, 1.0, 0.0)]
-    for time in at:
-        n_at_risk = sum(other >= time for other in times)
-        n_events = sum(bool(reached) for other, reached in zip(times, is_reached, strict=True) if other == time)
-        n_surviving = n_at_risk - n_events
-        share *= n_surviving / n_at_risk
-        variance += n_events / (n_at_risk * n_surviving) if n_surviving else math.inf
-        curve.append((time, share, variance))
-    columns = tuple(zip(*curve, strict=True))
-    return Survival(*columns)
+    data = stats.CensoredData.right_censored(times, [not reached for reached in is_reached])
+    curve = stats.ecdf(data).sf
+    with warnings.catch_warnings():  # where the share is 1 or 0 the scale ends
+        warnings.simplefilter("ignore", RuntimeWarning)
+        interval: Any = curve.confidence_interval(confidence, method="log-log")
+    is_event = np.isin(curve.quantiles, np.asarray(times, dtype=float)[np.asarray(is_reached, dtype=bool)])
+    at, share, low, high = (
+        column[is_event].tolist()
+        for column in (curve.quantiles, curve.probabilities, interval.low.probabilities, interval.high.probabilities)
+    )
+    # Nothing bounds a share of 0 from above; from below it is 0.
+    low = [0.0 if value == 0 else end for value, end in zip(share, low, strict=True)]
+    return Survival((0.0, *at), (1.0, *share), (1.0, *low), (1.0, *high), confidence)
 
 
 def survival_median(survival: Survival) -> Estimate:
@@ -66,7 +72,7 @@ def survival_median(survival: Survival) -> Estimate:
     return Unavailable("fewer than half of the runs reached it") if time is None else time
 
 
-def survival_median_interval(survival: Survival, n: int, *, confidence: float = 0.95) -> Interval | Unavailable:
+def survival_median_interval(survival: Survival, n: int) -> Interval | Unavailable:
     """Times at which a share of one half is not rejected by the estimate, on the log(-log) scale.
 
     Its upper end is infinite where the runs do not bound it, as with few of them or much censoring.
@@ -76,29 +82,18 @@ def survival_median_interval(survival: Survival, n: int, *, confidence: float = 
         return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {n}")
     if len(survival.times) == 2 and survival.share[-1] == 0:
         return Unavailable("all runs reached it at the same time")
-    z = float(stats.norm.isf((1 - confidence) / 2))
-    ends: list[float | None] = []
-    for sign in (-1, 1):
-        # At a share of 0 the scale ends: nothing bounds the share from above there, and from below it is 0.
-        bounds = [
-            _log_log_bound(share, variance, sign * z)
-            for share, variance in zip(survival.share, survival.variance, strict=True)
-        ]
-        ends.append(_crossing(survival.times, bounds))
-    low, high = ends
+    low, high = (_crossing(survival.times, ends) for ends in (survival.low, survival.high))
     if low is None:
         return Unavailable("too few of the runs reached it")
     method = "Brookmeyer-Crowley, log-log scale"
     if high is None:
-        return Interval(low, math.inf, confidence, method, note="no upper end: too few of the runs reached it")
-    return Interval(low, high, confidence, method)
+        return Interval(low, math.inf, survival.confidence, method, note="no upper end: too few of the runs reached it")
+    return Interval(low, high, survival.confidence, method)
 
 
 def log_rank(
     baseline: tuple[Sequence[float], Sequence[bool]],
     candidate: tuple[Sequence[float], Sequence[bool]],
-    *,
-    rng: np.random.Generator,
 ) -> Test | Unavailable:
     """Test of equal times on two sides, each (times, whether the event happened).
 
@@ -117,7 +112,7 @@ def log_rank(
     happened = np.asarray([reached for _, reached in runs], dtype=bool)
     if not happened.any():
         return Unavailable("no run reached it")
-    rows, is_exact = arrangements(n_a, len(times) - n_a, rng=rng)
+    rows, is_exact = arrangements(n_a, len(times) - n_a)
     observed = float(_log_rank_statistics(times, happened, (np.arange(len(times)) < n_a)[None])[0])
     statistics = np.concatenate([_log_rank_statistics(times, happened, part) for part in parts(rows)])
     if not statistics.any():
@@ -146,15 +141,6 @@ def _log_rank_statistics(times: Floats, happened: Flags, rows: Flags) -> Floats:
     excess = members @ happened.astype(float) - expected @ d
     is_told = variance > TOLERANCE
     return np.where(is_told, excess / np.sqrt(np.where(is_told, variance, 1.0)), 0.0)
-
-
-def _log_log_bound(share: float, variance: float, z: float) -> float:
-    """A bound of the share, whose logarithm has this variance: share^exp(-z sd / log share)."""
-    if share >= 1:
-        return 1.0
-    if share <= 0:
-        return math.nan if z > 0 else 0.0
-    return float(share ** math.exp(-z * math.sqrt(variance) / -math.log(share)))
 
 
 def _crossing(times: Sequence[float], shares: Sequence[float]) -> float | None:
@@ -206,12 +192,12 @@ def attainment(experiment: Experiment, metric: SelectedMetric, *, confidence: fl
     is_there = [passage.is_there for passage in passages]
     seconds = [passage.seconds for passage in passages if passage.seconds is not None]
     is_timed = len(seconds) == len(passages)
-    survival = kaplan_meier([passage.n_steps for passage in passages], is_there)
+    survival = kaplan_meier([passage.n_steps for passage in passages], is_there, confidence=confidence)
     n = len(passages)
     in_seconds: tuple[Estimate, Interval | Unavailable] = (UNTIMED, UNTIMED)
     if is_timed:
-        timed = kaplan_meier(seconds, is_there)
-        in_seconds = survival_median(timed), survival_median_interval(timed, n, confidence=confidence)
+        timed = kaplan_meier(seconds, is_there, confidence=confidence)
+        in_seconds = survival_median(timed), survival_median_interval(timed, n)
     return Attainment(
         target=target,
         n_reached=sum(is_there),
@@ -222,7 +208,7 @@ def attainment(experiment: Experiment, metric: SelectedMetric, *, confidence: fl
         if is_timed
         else (),
         median_steps=survival_median(survival),
-        median_steps_interval=survival_median_interval(survival, n, confidence=confidence),
+        median_steps_interval=survival_median_interval(survival, n),
         median_seconds=in_seconds[0],
         median_seconds_interval=in_seconds[1],
         survival=tuple((int(step), share) for step, share in zip(survival.times, survival.share, strict=True)),
@@ -231,7 +217,7 @@ def attainment(experiment: Experiment, metric: SelectedMetric, *, confidence: fl
 
 
 def compare_attainment(
-    baseline: Attainment | Unavailable, candidate: Attainment | Unavailable, *, rng: np.random.Generator
+    baseline: Attainment | Unavailable, candidate: Attainment | Unavailable
 ) -> AttainmentComparison | Unavailable:
     """Log-rank tests over steps and over seconds; the statistic is positive where the candidate gets there sooner."""
     if isinstance(baseline, Unavailable):
@@ -241,9 +227,9 @@ def compare_attainment(
     if baseline.target != candidate.target:
         return Unavailable(f"the targets differ: {baseline.target:g} and {candidate.target:g}")
     timed: Test | Unavailable = UNTIMED
-    over_steps = log_rank(_columns(baseline.steps), _columns(candidate.steps), rng=rng)
+    over_steps = log_rank(_columns(baseline.steps), _columns(candidate.steps))
     if baseline.seconds and candidate.seconds:
-        timed = log_rank(_columns(baseline.seconds), _columns(candidate.seconds), rng=rng)
+        timed = log_rank(_columns(baseline.seconds), _columns(candidate.seconds))
     notes = [
         f"{side}: {attainment.note}"
         for side, attainment in (("baseline", baseline), ("candidate", candidate))

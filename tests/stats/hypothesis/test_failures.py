@@ -12,7 +12,7 @@ from deviate.model.comparisons import Completion, Description
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.records import Status
 from deviate.stats.describe import describe, describe_runs
-from deviate.stats.tests.failures import compare_completion, completion, rate_interval, rate_test, worst_rank
+from deviate.stats.hypothesis.failures import compare_completion, completion, rate_interval, rate_test, worst_rank
 
 ACC = metric("acc")
 
@@ -119,7 +119,6 @@ def test_failed_runs_rank_below_every_score_in_the_direction_of_the_metric(direc
     test = worst_rank(
         described(b, [], direction=direction),
         described(a, ["diverged", "timed_out"], direction=direction),
-        rng=np.random.default_rng(0),
     )
     assert isinstance(test, Test)
     ours = stats.mannwhitneyu([*a, worst, worst], b)
@@ -134,7 +133,7 @@ def test_failed_runs_rank_below_every_score_in_the_direction_of_the_metric(direc
 def test_failures_on_one_side_can_turn_the_order_of_the_scores() -> None:
     better = [5.0 + 0.1 * i for i in range(4)]
     baseline = described([1.0 + 0.1 * i for i in range(8)], [])
-    test = worst_rank(baseline, described(better, ["crashed"] * 6), rng=np.random.default_rng(0))
+    test = worst_rank(baseline, described(better, ["crashed"] * 6))
     assert isinstance(test, Test)
     assert test.statistic < 40
 
@@ -152,7 +151,7 @@ def test_without_failures_direction_or_runs_there_is_no_worst_rank_analysis(
     candidate: Description, reason: str
 ) -> None:
     baseline = candidate if not candidate.scores or candidate.metric.direction is None else described([3.0, 4.0], [])
-    test = worst_rank(baseline, candidate, rng=np.random.default_rng(0))
+    test = worst_rank(baseline, candidate)
     assert isinstance(test, Unavailable)
     assert test.reason.startswith(reason)
 
@@ -166,7 +165,7 @@ def test_a_run_without_a_value_where_it_counts_did_not_fail() -> None:
     mixed = Description(
         **{**{name: getattr(late, name) for name in late.__slots__}, "missing": late.missing + early.missing}
     )
-    test = worst_rank(mixed, mixed, rng=np.random.default_rng(0))
+    test = worst_rank(mixed, mixed)
     assert isinstance(test, Test)
     assert test.note.startswith("2 failed runs (1 of the baseline and 1 of the candidate) share the worst rank")
     assert test.note.endswith("2 runs without a score left out")
@@ -175,7 +174,7 @@ def test_a_run_without_a_value_where_it_counts_did_not_fail() -> None:
 def test_scores_that_are_not_finite_rank_worst_as_well() -> None:
     baseline = describe([1.0, 2.0, 3.0, 4.0], direction="max")
     candidate = describe([5.0, 6.0, 7.0, math.inf], direction="max")
-    test = worst_rank(baseline, candidate, rng=np.random.default_rng(0))
+    test = worst_rank(baseline, candidate)
     assert isinstance(test, Test)
     assert test.statistic == 12
     assert "1 failed run (1 of the candidate) has the worst rank" in test.note

@@ -9,8 +9,8 @@ from statsmodels.stats import weightstats
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Equivalence
 from deviate.model.estimates import Unavailable
-from deviate.stats.tests.both import BothTests, ask_both, equivalence, paired_equivalence
-from deviate.stats.tests.two_tests import ask
+from deviate.stats.hypothesis.both import BothTests, ask_both, equivalence
+from deviate.stats.hypothesis.two_tests import ask
 
 
 def found(value: Equivalence | Unavailable) -> Equivalence:
@@ -52,7 +52,7 @@ def test_paired_tests_are_those_of_statsmodels_and_of_all_signs(seed: int) -> No
     b = draws.normal(0, 1, 9)
     a = b + draws.normal(0.1, 0.5, 9)
     p_value, above, below = weightstats.ttost_paired(a, b, -0.4, 0.4)
-    result = found(paired_equivalence(b.tolist(), a.tolist(), margin=0.4))
+    result = found(equivalence(b.tolist(), a.tolist(), margin=0.4, is_paired=True))
     signs = [
         float(
             scipy_stats.permutation_test(

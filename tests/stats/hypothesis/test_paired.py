@@ -11,22 +11,24 @@ from statsmodels.stats import power
 from deviate.model.comparisons import Comparison, Description, Paired
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.records import Experiment
+from deviate.report.advice import warnings_of
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.power import (
     arrangement_loss,
     detectable_difference,
+    detectable_effect,
     detectable_interval,
     detectable_paired,
-    detectable_paired_effect,
     detectable_paired_interval,
-    pairs_needed,
+    runs_needed,
 )
+from deviate.stats.hypothesis import paired
+from deviate.stats.hypothesis.both import paired_both_interval, sign_flip_test
+from deviate.stats.hypothesis.paired import compare_pairs, paired_interval, paired_t, pairing_cost, wilcoxon
+from deviate.stats.hypothesis.two_sample import welch
 from deviate.stats.judge import judge
-from deviate.stats.tests import paired
-from deviate.stats.tests.both import paired_both_interval, sign_flip_test
-from deviate.stats.tests.paired import compare_pairs, paired_interval, paired_t, pairing_cost, wilcoxon
-from deviate.stats.tests.two_sample import welch
+from deviate.stats.options import AnalysisOptions
 
 
 def fresh() -> np.random.Generator:
@@ -64,7 +66,7 @@ def imported(name: str, scores: dict[int, float]) -> Experiment:
 def test_imported_runs_pair_by_their_seeds_wherever_they_stand_in_the_file() -> None:
     before = imported("a", {seed: 0.5 + seed / 100 for seed in range(8)})
     after = imported("b", {seed: 0.6 + seed / 100 for seed in (9, 8, 7, 6, 5, 4, 3, 2)})
-    comparison = judge([before, after], is_paired=True).pairs[0].comparisons[0]
+    comparison = judge([before, after], AnalysisOptions(is_paired=True)).pairs[0].comparisons[0]
     assert isinstance(comparison.paired, Paired)
     assert comparison.paired.n == 6
     assert comparison.difference == pytest.approx(0.1)
@@ -75,7 +77,7 @@ def test_imported_runs_pair_by_their_seeds_wherever_they_stand_in_the_file() -> 
 def test_runs_of_deviate_pair_by_their_replicate() -> None:
     before = experiment("a", [metric("acc")], {"acc": [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]})
     after = replace(before, name="b", runs=before.runs[:-1])
-    comparison = judge([before, after], is_paired=True).pairs[0].comparisons[0]
+    comparison = judge([before, after], AnalysisOptions(is_paired=True)).pairs[0].comparisons[0]
     assert isinstance(comparison.paired, Paired)
     assert comparison.paired.unpaired == (5,)
 
@@ -86,9 +88,9 @@ def test_runs_by_other_rules_are_no_pairs_and_the_reader_is_told() -> None:
         replace(experiment(name, [chosen], {"acc": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}), streams=number, scores=1)
         for name, number in (("one", 1), ("same", 1), ("other", 2))
     )
-    found = judge([one, same, other], is_paired=True)
+    found = judge([one, same, other], AnalysisOptions(is_paired=True))
     assert [pair.comparisons[0].is_paired for pair in found.pairs] == [True, False]
-    (told,) = [it for it in found.warnings if "streams" in it]
+    (told,) = [it for it in warnings_of(found) if "streams" in it]
     assert told.startswith("one and other were started by different versions of deviate (streams 1 and 2)")
     assert "not compared as pairs" in told
 
@@ -96,9 +98,9 @@ def test_runs_by_other_rules_are_no_pairs_and_the_reader_is_told() -> None:
 def test_what_was_run_elsewhere_has_no_rules_that_could_differ() -> None:
     chosen = metric("acc", is_primary=True)
     one, other = (experiment(name, [chosen], {"acc": [0.1, 0.3, 0.2, 0.5]}) for name in ("one", "other"))
-    found = judge([replace(one, streams=2, scores=1), other], is_paired=True)
+    found = judge([replace(one, streams=2, scores=1), other], AnalysisOptions(is_paired=True))
     assert found.pairs[0].comparisons[0].is_paired
-    assert not [it for it in found.warnings if "streams" in it]
+    assert not [it for it in warnings_of(found) if "streams" in it]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -113,7 +115,7 @@ def test_paired_figures_are_those_of_scipy(n: int, seed: int) -> None:
     assert (interval.low, interval.high) == pytest.approx((ends.low, ends.high))
     assert paired.correlation(b, a) == pytest.approx(scipy_stats.pearsonr(b, a).statistic)
     ranks = scipy_stats.wilcoxon(a, b, method="exact", alternative="two-sided")
-    signed = outcome(wilcoxon(b, a, rng=fresh()))
+    signed = outcome(wilcoxon(b, a))
     assert signed.p_value == pytest.approx(float(ranks.pvalue))
     assert min(signed.statistic, n * (n + 1) / 2 - signed.statistic) == float(ranks.statistic)
     assert signed.note == "exact"
@@ -121,7 +123,7 @@ def test_paired_figures_are_those_of_scipy(n: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("n", "p_value"), [(5, 0.0625), (6, 0.03125), (8, 0.0078125), (10, 0.001953125)])
 def test_smallest_possible_p_of_signed_ranks(n: int, p_value: float) -> None:
-    found = outcome(wilcoxon([0.0] * n, [float(i + 1) for i in range(n)], rng=fresh()))
+    found = outcome(wilcoxon([0.0] * n, [float(i + 1) for i in range(n)]))
     assert found.p_value == pytest.approx(p_value)
 
 
@@ -132,7 +134,7 @@ def test_ties_and_zeros_are_every_flip_of_signs() -> None:
     observed = ranks[np.array(kept) > 0].sum()
     sums = np.array([ranks @ flips for flips in itertools.product([0, 1], repeat=len(kept))])
     expected = 2 * min(np.mean(sums >= observed), np.mean(sums <= observed))
-    found = outcome(wilcoxon([0.0] * 10, [float(d) for d in differences], rng=fresh()))
+    found = outcome(wilcoxon([0.0] * 10, [float(d) for d in differences]))
     assert (found.statistic, found.p_value) == pytest.approx((observed, expected))
     assert found.note == "exact permutation, 1 zero, 6 ties"
 
@@ -141,14 +143,14 @@ def test_differences_that_only_rounding_tells_apart_are_tied() -> None:
     """0.93 - 0.91 and 0.03 - 0.01 are two floats, about 0.02."""
     b, a = [0.91, 0.90, 0.01, 0.5, 0.2], [0.93, 0.92, 0.03, 0.6, 0.5]
     assert len({x - y for x, y in zip(a[:3], b[:3], strict=True)}) == 2
-    assert outcome(wilcoxon(b, a, rng=fresh())).note == "exact permutation, 3 ties"
+    assert outcome(wilcoxon(b, a)).note == "exact permutation, 3 ties"
 
 
 def test_many_flips_are_sampled_and_come_near_to_the_exact_p() -> None:
     draws = np.random.default_rng(3)
     b = draws.integers(0, 8, 25)
     a = b + draws.integers(-2, 5, 25)
-    found = outcome(wilcoxon(b.tolist(), a.tolist(), rng=fresh()))
+    found = outcome(wilcoxon(b.tolist(), a.tolist()))
     assert found.note.startswith("permutation, 9999 resamples, ")
     expected = scipy_stats.wilcoxon(a, b, method=scipy_stats.PermutationMethod(n_resamples=50_000, rng=fresh()))
     assert found.p_value == pytest.approx(float(expected.pvalue), abs=0.015)
@@ -157,7 +159,7 @@ def test_many_flips_are_sampled_and_come_near_to_the_exact_p() -> None:
 def test_pairs_share_their_replicate_and_those_that_lost_a_half_are_listed() -> None:
     before = described({0: 1.0, 1: 2.0, 2: 4.0, 4: 3.0, 5: 6.0}, crashed=[3])
     after = described({5: 8.0, 4: 3.5, 3: 9.0, 2: 5.0, 0: 1.5}, crashed=[1])
-    found = compare_pairs(before, after, rng=fresh())
+    found = compare_pairs(before, after)
     assert (found.n, found.unpaired) == (4, (1, 3))
     assert found.difference == pytest.approx(np.mean([0.5, 1.0, 0.5, 2.0]))
     assert found.correlation == Unavailable("needs 5 pairs, has 4")
@@ -175,7 +177,7 @@ def test_what_pairs_could_see_is_that_of_statsmodels(n: int, confidence: float) 
     """Times what the sign flips cost."""
     expected = power.TTestPower().solve_power(nobs=n, alpha=1 - confidence, power=0.8)
     expected *= arrangement_loss(n, n, 1 - confidence, is_paired=True)
-    assert detectable_paired_effect(n, confidence=confidence) == pytest.approx(expected, rel=1e-4)
+    assert detectable_effect(n, n, is_paired=True, confidence=confidence) == pytest.approx(expected, rel=1e-4)
     b, a = pairs(n, 0.5)
     sd = np.std(np.array(a) - b, ddof=1)
     assert detectable_paired(b, a, confidence=confidence) == pytest.approx(expected * sd, rel=1e-4)
@@ -183,10 +185,10 @@ def test_what_pairs_could_see_is_that_of_statsmodels(n: int, confidence: float) 
 
 def test_pairs_needed_are_the_fewest_that_see_the_difference() -> None:
     b, a = pairs(12, 0.5)
-    n = pairs_needed(0.7, b, a)
+    n = runs_needed(0.7, b, a, is_paired=True)
     assert isinstance(n, int)
     sd = float(np.std(np.array(a) - b, ddof=1))
-    assert detectable_paired_effect(n) * sd <= 0.7 < detectable_paired_effect(n - 1) * sd
+    assert detectable_effect(n, n, is_paired=True) * sd <= 0.7 < detectable_effect(n - 1, n - 1, is_paired=True) * sd
 
 
 def test_the_range_of_a_detectable_difference_is_that_of_its_sd() -> None:
@@ -275,17 +277,17 @@ def test_power_of_pairs_grows_with_their_correlation_as_in_the_contract() -> Non
 
 def test_beyond_three_hundred_pairs_signed_ranks_are_taken_as_normal() -> None:
     b, a = pairs(301, 0.5, shift=0.1)
-    tested = outcome(wilcoxon(b, a, rng=fresh()))
+    tested = outcome(wilcoxon(b, a))
     differences = np.array(a) - np.array(b)
     theirs = scipy_stats.wilcoxon(differences, method="asymptotic", correction=True)
     assert tested.p_value == pytest.approx(float(theirs.pvalue))
     assert tested.note == "normal approximation, continuity corrected"
-    assert outcome(wilcoxon(b[1:], a[1:], rng=fresh())).note == "exact"
+    assert outcome(wilcoxon(b[1:], a[1:])).note == "exact"
 
 
 def test_the_order_of_pairs_changes_no_sampled_p() -> None:
     draws = np.random.default_rng(1)
     b, a = draws.integers(0, 9, 20).tolist(), draws.integers(0, 9, 20).tolist()
-    one = outcome(wilcoxon(b, a, rng=fresh()))
+    one = outcome(wilcoxon(b, a))
     assert "resamples" in one.note
-    assert outcome(wilcoxon(b[::-1], a[::-1], rng=fresh())) == one
+    assert outcome(wilcoxon(b[::-1], a[::-1])) == one

@@ -8,9 +8,9 @@ import numpy as np
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Equivalence
 from deviate.model.estimates import N_RESAMPLES, PAIRED_ALONE_RUNS, VERDICT_RUNS, Interval, Test, Unavailable
-from deviate.stats.estimates.sample import Values, differences_of, never_zero, refusal, spread_refusal, without_spread
+from deviate.stats.estimates.sample import Values, differences_of, never_zero, without_spread
+from deviate.stats.hypothesis.two_tests import MANY_RESAMPLES, N_ERRORS, Side, ask, is_exact, limits, smallest_p
 from deviate.stats.registry import statistic
-from deviate.stats.tests.two_tests import MANY_RESAMPLES, N_ERRORS, Side, ask, is_exact, limits, smallest_p
 
 NEAR = f"p is too close to alpha for {MANY_RESAMPLES:,} arrangements"
 
@@ -60,13 +60,17 @@ def ask_both(
         confidence: its complement is the level that p is held against.
         is_paired: whether scores in the same place are pairs.
     """
-    if is_paired:
-        differences = differences_of(baseline, candidate, 4)
-        if isinstance(differences, Unavailable):
-            return differences
-    elif reason := refusal(4, baseline, candidate) or spread_refusal(baseline, candidate):
+    if reason := unfit(4, baseline, candidate, is_paired=is_paired):
         return reason
     return ask_fit(baseline, candidate, null=null, side=side, confidence=confidence, is_paired=is_paired)
+
+
+def unfit(minimum: int, baseline: Values, candidate: Values, *, is_paired: bool) -> Unavailable | None:
+    """Why both tests cannot be asked about these scores; None where they can."""
+    if not is_paired:
+        return without_spread(minimum, baseline, candidate)
+    differences = differences_of(baseline, candidate, minimum)
+    return differences if isinstance(differences, Unavailable) else None
 
 
 def ask_fit(
@@ -171,10 +175,9 @@ def paired_both_interval(baseline: Values, candidate: Values, *, confidence: flo
 
     Source: Student (1908); Fisher (1935), inverted.
     """
-    differences = differences_of(baseline, candidate, PAIRED_ALONE_RUNS)
-    if isinstance(differences, Unavailable):
-        return differences
-    return interval_of_both(baseline, candidate, confidence=confidence, is_paired=True)
+    return unfit(PAIRED_ALONE_RUNS, baseline, candidate, is_paired=True) or interval_of_both(
+        baseline, candidate, confidence=confidence, is_paired=True
+    )
 
 
 def _how(n_baseline: int, n_candidate: int, p_value: float, error: float, *, is_paired: bool) -> str:
@@ -195,50 +198,20 @@ def equivalence(
     margin: float,
     direction: Direction | None = None,
     confidence: float = 0.95,
+    is_paired: bool = False,
 ) -> Equivalence | Unavailable:
-    """Both tests, one-sided, against both ends of the margin. Five runs in each.
+    """Both tests, one-sided, against both ends of the margin. Five runs in each, or five pairs.
 
     Args:
         margin: above 0, in units of the scores.
+        is_paired: whether scores in the same place are pairs: then the paired t-test and the sign flips.
 
     Raises:
         ValueError: the margin is not a positive number.
-    Source: Schuirmann (1987); Chung & Romano (2013) for the permutation test.
+    Source: Schuirmann (1987); Chung & Romano (2013) for the permutation test; Fisher (1935) for the sign flips.
     """
-    if reason := refusal(VERDICT_RUNS, baseline, candidate) or spread_refusal(baseline, candidate):
+    if reason := unfit(VERDICT_RUNS, baseline, candidate, is_paired=is_paired):
         return reason
-    return _two_one_sided(baseline, candidate, margin, direction, confidence, is_paired=False)
-
-
-def paired_equivalence(
-    baseline: Values,
-    candidate: Values,
-    *,
-    margin: float,
-    direction: Direction | None = None,
-    confidence: float = 0.95,
-) -> Equivalence | Unavailable:
-    """The paired t-test and the sign flips against both ends of the margin. Five pairs.
-
-    Raises:
-        ValueError: the margin is not a positive number.
-    Source: Schuirmann (1987); Fisher (1935) for the sign flips.
-    """
-    differences = differences_of(baseline, candidate, VERDICT_RUNS)
-    if isinstance(differences, Unavailable):
-        return differences
-    return _two_one_sided(baseline, candidate, margin, direction, confidence, is_paired=True)
-
-
-def _two_one_sided(
-    baseline: Values,
-    candidate: Values,
-    margin: float,
-    direction: Direction | None,
-    confidence: float,
-    *,
-    is_paired: bool,
-) -> Equivalence | Unavailable:
     if not 0 < margin < math.inf:
         raise ValueError(f"The margin {margin:g} is not a positive number.")
     interval = interval_of_both(baseline, candidate, confidence=2 * confidence - 1, side="above", is_paired=is_paired)

@@ -8,10 +8,10 @@ import numpy as np
 from scipy import stats
 
 from deviate.model.estimates import Interval, Reason, Test, Unavailable
-from deviate.stats.estimates import summary
-from deviate.stats.estimates.sample import Values, moments, never_zero, refusal, without_spread
+from deviate.stats.estimates.sample import Sample, Values, moments, never_zero, pooled_sd, refusal, without_spread
+from deviate.stats.estimates.summary import t_quantile, t_test, welch_df
+from deviate.stats.hypothesis.permutation import NORMAL, exchange_p, how
 from deviate.stats.registry import statistic
-from deviate.stats.tests.permutation import NORMAL, exchange_p, how
 
 MOST_EXACT = 150 * 150
 """Pairs of runs up to which scipy finds the exact distribution of U in milliseconds; of 1000 by 1000 it is NaN, after a
@@ -19,39 +19,45 @@ minute."""
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
-def welch(baseline: Values, candidate: Values) -> Test | Unavailable:
+def welch(baseline: Sample, candidate: Sample) -> Test | Unavailable:
     """Welch's t-test of the difference of means; with the permutation test it decides where runs are not paired.
 
     Computed from moments, because `scipy.stats.ttest_ind` warns of cancellation where ours is exact enough.
     Source: Welch (1947).
     """
-    return summary.welch(moments(baseline), moments(candidate))
+    b, a = moments(baseline), moments(candidate)
+    return t_test("Welch t", (a.mean - b.mean) / math.hypot(a.se, b.se), welch_df(b, a))
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", refuse=without_spread)
-def welch_interval(baseline: Values, candidate: Values, *, confidence: float = 0.95) -> Interval | Unavailable:
+def welch_interval(baseline: Sample, candidate: Sample, *, confidence: float = 0.95) -> Interval | Unavailable:
     """Interval of the difference of means, candidate minus baseline.
 
     Source: Welch (1947).
     """
-    return summary.welch_interval(moments(baseline), moments(candidate), confidence=confidence)
+    b, a = moments(baseline), moments(candidate)
+    half_width = t_quantile((1 + confidence) / 2, welch_df(b, a)) * math.hypot(a.se, b.se)
+    difference = a.mean - b.mean
+    return Interval(difference - half_width, difference + half_width, confidence, "Welch")
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
-def student(baseline: Values, candidate: Values) -> Test | Unavailable:
+def student(baseline: Sample, candidate: Sample) -> Test | Unavailable:
     """Student's t-test with pooled variance, for comparison with older reports; it decides nothing.
 
     Source: Student (1908).
     """
-    return summary.student(moments(baseline), moments(candidate))
+    b, a = moments(baseline), moments(candidate)
+    t = (a.mean - b.mean) / pooled_sd(b, a) / math.sqrt(1 / b.n + 1 / a.n)
+    return t_test("Student t", t, b.n + a.n - 2, note="equal variances assumed")
 
 
-@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", draws=True, refuse=refusal)
-def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generator) -> Test | Unavailable:
+@statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", refuse=refusal)
+def mann_whitney(baseline: Values, candidate: Values) -> Test | Unavailable:
     """Mann-Whitney test of stochastic equality; the statistic is U of the candidate.
 
     Exact without ties up to 150 runs in each, normal beyond. With ties the ranks are permuted: all arrangements where
-    there are at most 9999 of them, else a sample. At complete separation a single arrangement is as extreme on each
+    there are at most 200,000 of them, else 9,999. At complete separation a single arrangement is as extreme on each
     side, whatever the ties.
     Source: Mann & Whitney (1947).
     """
@@ -77,7 +83,7 @@ def mann_whitney(baseline: Values, candidate: Values, *, rng: np.random.Generato
         p_value, notes = never_zero(float(result.pvalue)), ["exact" if is_exact else NORMAL]
     else:
         # U is the rank sum up to a constant, so permuting ranks once is the test, without ranking each resample anew.
-        p_value, is_exact = exchange_p(ranks, n_a, rng=rng, rounding=1e-6)
+        p_value, is_exact = exchange_p(ranks, n_a, rounding=1e-6)
         notes = [how(is_exact=is_exact), *notes]
     return Test("Mann-Whitney U", u, p_value, note=", ".join(notes))
 

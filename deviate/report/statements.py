@@ -2,20 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from deviate.model.comparisons import Description
-from deviate.model.estimates import value_text
-from deviate.model.findings import Absorption, Repeatability
+from deviate.model.findings import Absorption, Findings, NoiseRow, NoiseTable, Repeatability, Study
 from deviate.model.places import place_text
 from deviate.model.records import Experiment
 from deviate.model.texts import count, first_few
-from deviate.stats.estimates.proof import evaluation_statements, select_completed
+from deviate.report.evaluation import evaluation_statements
+from deviate.stats.estimates.proof import equal_words, select_completed, where
 from deviate.stats.estimates.sample import spread_refusal
 from deviate.stats.study import (
     CONTROL,
     SCRIPT,
     STREAMS,
-    Study,
     find_drawn_streams,
     find_unrouted_draws,
     isolates,
@@ -25,6 +25,25 @@ from deviate.stats.study import (
 MOST_LISTED = 5
 MOST_RECORDED = 100
 """Seeds of one call that a process records."""
+
+
+def with_statements(findings: Findings) -> Findings:
+    """The findings with the sentences on their noise, and with the notes on its rows."""
+    noise = findings.noise
+    if noise is None or noise.study is None:
+        return findings
+    tables = tuple(
+        replace(table, rows=tuple(_noted(noise.study, index, table, row) for index, row in enumerate(table.rows)))
+        for table in noise.tables
+    )
+    return replace(findings, noise=replace(noise, tables=tables, statements=statements(noise.study)))
+
+
+def _noted(study: Study, index: int, table: NoiseTable, row: NoiseRow) -> NoiseRow:
+    descriptions = study.described[index].descriptions
+    description = next((one for one in descriptions if one.metric.name == table.metric.name), None)
+    notes = row_notes(study, index, description, [score.value for score in row.scores])
+    return replace(row, note="; ".join((*(["not isolated"] if row.is_isolated is False else []), *notes)))
 
 
 def statements(study: Study) -> tuple[str, ...]:
@@ -296,27 +315,6 @@ def equal_note(study: Study, index: int) -> str:
     if find_unrouted_draws(study.experiments):
         return f"its routed draws had no observed effect, {words}"
     return f"had no observed effect, {words}"
-
-
-def equal_words(proof: Repeatability) -> str:
-    """`5 runs bitwise equal`, and what could not be compared."""
-    left_out = "" if proof.weights == "equal" else " in metrics"
-    if not proof.n_metrics:
-        left_out = " in final weights, no quality metric reported"
-    return f"{count(proof.n, 'run')} bitwise equal{left_out}"
-
-
-def where(proof: Repeatability) -> str:
-    """Where the runs of a variant part, with the values to their last bit."""
-    parting = proof.parting
-    if parting is None:
-        return "final weights differ"
-    step = "outside the main loop" if parting.step is None else f"at main-loop step {parting.step}"
-    one, other = (
-        f"{'nothing' if value is None else value_text(value)} in replicate {replicate}"
-        for value, replicate in zip(parting.values, parting.replicates, strict=True)
-    )
-    return f"{parting.metric} differs {step}: {one}, {other}"
 
 
 def _flip_notes(flips: Absorption) -> list[str]:

@@ -7,41 +7,48 @@ from collections.abc import Iterator, Mapping, Sequence
 from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Reason, Unavailable
-from deviate.model.findings import ExperimentFindings, PairFindings
+from deviate.model.findings import ExperimentFindings, Findings, PairFindings, PrimaryQuestion
 from deviate.model.places import place_text
-from deviate.model.plan import SelectedMetric
+from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.model.texts import count, first_few
-from deviate.series.headline import is_on_test_data, is_result
+from deviate.report.evaluation import evaluation_warnings
+from deviate.report.statements import unrouted_words
+from deviate.series.headline import is_on_test_data
 from deviate.series.words import words_of
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
-from deviate.stats.estimates.proof import evaluation_warnings, select_completed
+from deviate.stats.estimates.proof import select_completed
+from deviate.stats.hypothesis.paired import differing_rules, pairing_cost
 from deviate.stats.interim_analysis import n_counted
-from deviate.stats.multiple.pairs import holm
-from deviate.stats.remarks import non_finite_warnings
+from deviate.stats.multiple.pairs import holm, label_of
+from deviate.stats.remarks import non_finite_note
 from deviate.stats.sides import CHOSEN
-from deviate.stats.statements import unrouted_words
-from deviate.stats.tests.paired import differing_rules, pairing_cost
 
 N_NAMED = 5
 """Maximum number of metrics, seeds or experiments that a warning names; it counts the rest."""
 
 
-def all_warnings(
-    described: Sequence[ExperimentFindings],
-    pairs: Sequence[PairFindings],
-    labels: Sequence[str],
-    *,
-    primary: str | None,
-    matches: Mapping[str, str],
-    confidence: float,
-    is_paired: bool,
-) -> list[str]:
+def warnings_of(findings: Findings) -> tuple[str, ...]:
     """What is missing comes first, then what limits comparisons, then what limits single metrics."""
-    experiments = [findings.experiment for findings in described]
-    warnings: list[str] = []
-    for findings, label in zip(described, labels, strict=True):
-        warnings += _experiment_warnings(findings, label)
+    described, pairs, basis = findings.experiments, findings.pairs, findings.basis
+    experiments = [item.experiment for item in described]
+    labels = [label_of(one, experiments) if pairs else one.variant for one in experiments]
+    if len(experiments) == 1:
+        labels = [experiments[0].name]
+    warnings = [] if basis.question is None else [ask_for_primary(basis.question)]
+    warnings += _differing_plans(experiments, basis.matches, findings.primary_choice)
+    if basis.idle_margin is not None:
+        warnings.append(
+            f"The margin {basis.idle_margin:g} is not used, because there is no primary metric: name one with --metric."
+        )
+    if basis.undirected:
+        warnings.append(
+            f"best needs a direction, which {', '.join(basis.undirected)} lacks: its own aggregate is used. "
+            "Set direction in deviate.toml."
+        )
+    warnings += never_reported_warnings(basis.never_reported)
+    for item, name in zip(described, labels, strict=True):
+        warnings += _experiment_warnings(item, name)
     warnings += ending_warnings(experiments, labels)
     warnings += non_finite_warnings(experiments, labels)
     warnings += _silence_warnings(described, labels)
@@ -50,16 +57,28 @@ def all_warnings(
     warnings += _tuned_warnings(experiments, labels)
     if pairs:
         warnings += _look_warnings(experiments, labels)
-        warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - confidence)
+        warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - findings.confidence)
         warnings += _experiments_alike(experiments, labels)
         warnings += _unrouted_warnings(experiments, labels)
-        warnings += _rule_warnings(experiments, labels, is_paired=is_paired)
-    warnings += _metric_warnings(described, matches)
+        warnings += _rule_warnings(experiments, labels, is_paired=basis.is_paired)
+    warnings += _metric_warnings(described, basis.matches)
     warnings += tail_warnings(described, labels)
     warnings += _margin_warnings(pairs)
-    warnings += pairing_warnings(pairs, confidence=confidence)
-    warnings += _unmatched_warnings(pairs, primary)
-    return warnings
+    warnings += pairing_warnings(pairs, confidence=findings.confidence)
+    warnings += _unmatched_warnings(pairs, findings.primary)
+    return tuple(dict.fromkeys(warnings))
+
+
+def _differing_plans(
+    experiments: Sequence[Experiment], matches: Mapping[str, str], choice: PrimaryChoice | None
+) -> list[str]:
+    """A sentence for each candidate whose plan names another primary metric than the one that decides here."""
+    name = "" if choice is None else matches.get(choice.name, choice.name)
+    return [
+        f"Plans differ: before its first run, {experiment.name} was planned to be judged by {experiment.primary.name}."
+        for experiment in experiments[1:]
+        if choice is not None and experiment.primary is not None and experiment.primary.name != name
+    ]
 
 
 def _experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
@@ -254,6 +273,16 @@ def never_reported_warnings(names: Sequence[str]) -> list[str]:
         return []
     cure = "Correct or deselect them in deviate.toml." if len(names) > 1 else "Correct or deselect it in deviate.toml."
     return [f"Left out, because no run reported them: {first_few(names, N_NAMED)}. {cure}"]
+
+
+def non_finite_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
+    """A sentence for each quality metric that some completed run reported as NaN or infinite and then as finite."""
+    return [
+        f"{label}: {metric.name} was {note}, but finite at the end. These runs count as completed."
+        for experiment, label in zip(experiments, labels, strict=True)
+        for metric in experiment.metrics
+        if metric.role == "quality" and (note := non_finite_note(experiment.runs, metric.name))
+    ]
 
 
 def _silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
@@ -477,20 +506,17 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
     return warnings
 
 
-def ask_for_primary(metrics: Sequence[SelectedMetric]) -> str:
+REASONS = {
+    "declared": "several metrics are declared primary",
+    "order": "their order tells nothing",
+    "no result": "no result was reported",
+}
+
+
+def ask_for_primary(question: PrimaryQuestion) -> str:
     """The sentence that asks for a primary metric where none can be chosen."""
-    declared = [metric.name for metric in metrics if metric.is_primary]
-    results = [metric.name for metric in metrics if is_result(metric)]
-    if not metrics:
+    if question.reason == "no metrics":
         return "There is no primary metric, because there are no metrics: name one in deviate.toml."
-    reason = (
-        "several metrics are declared primary"
-        if declared
-        else "their order tells nothing"
-        if results
-        else "no result was reported"
-    )
-    names = declared or results or [metric.name for metric in metrics]
-    options = " or ".join(f"--metric {shlex.quote(name)}" for name in names)
+    options = " or ".join(f"--metric {shlex.quote(name)}" for name in question.names)
     lasting = "for later experiments, set primary = true in its section of deviate.toml"
-    return f"There is no primary metric, so no headline verdict: {reason}. Add {options}; {lasting}."
+    return f"There is no primary metric, so no headline verdict: {REASONS[question.reason]}. Add {options}; {lasting}."

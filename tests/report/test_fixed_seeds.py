@@ -3,7 +3,7 @@ import dataclasses
 from studies import noisy_run, study, usual, variant
 
 from deviate.model.records import Experiment, SeedEvent
-from deviate.stats.advice import fixed_seed_warnings
+from deviate.report.advice import fixed_seed_warnings, warnings_of
 
 
 def _seeded(name: str, *values: str, action: str = "fixed") -> Experiment:
@@ -23,7 +23,7 @@ def test_a_seed_that_no_variant_replaces_is_warned_of_with_its_place() -> None:
         "Not varied by deviate: lightgbm.seed = 3 (train.py:12). The value is the same in all runs,"
     )
     findings = study(_seeded("algo", "3", "3", "3"), *usual()[3:])
-    assert [text for text in findings.warnings if text.startswith("Not varied by deviate in ")]
+    assert [text for text in warnings_of(findings) if text.startswith("Not varied by deviate in ")]
 
 
 def test_a_seed_that_differs_between_runs_is_in_the_spread() -> None:

@@ -13,7 +13,7 @@ from scipy import integrate, stats
 from deviate.model.comparisons import CurveComparison
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.records import Experiment, Run, Series, Status
-from deviate.stats.tests.curves import MOST_STEPS, compare_curves, simultaneous_quantile
+from deviate.stats.hypothesis.curves import MOST_STEPS, compare_curves, simultaneous_quantile
 
 LOSS = metric("loss", direction="min")
 Curves = NDArray[np.float64]

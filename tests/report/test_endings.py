@@ -5,7 +5,7 @@ import dataclasses
 from samples import experiment, metric, run
 
 from deviate.model.records import Experiment
-from deviate.stats.advice import ending_warnings
+from deviate.report.advice import ending_warnings
 
 
 def imported(lengths: list[int], *, is_imported: bool = True, last_status: str = "completed") -> Experiment:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deviate.errors import InputError
 from deviate.model.estimates import Unavailable
-from deviate.stats.published_text import parse_published
+from deviate.report.published_text import parse_published
 
 METRICS = ("test_acc", "val/acc", "val:acc", "loss", "acc@k=5")
 SD_OF_N = 0.3 * (5 / 4) ** 0.5

@@ -13,7 +13,7 @@ from deviate.model.records import Experiment, Status
 from deviate.model.texts import count
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.estimates.sample import never_zero
-from deviate.stats.tests.two_sample import mann_whitney
+from deviate.stats.hypothesis.two_sample import mann_whitney
 
 MOST_FOR_BOSCHLOO = 200
 """Runs per side up to which Boschloo's test takes a fraction of a second; its time grows with their product."""
@@ -79,7 +79,7 @@ def rate_test(baseline: tuple[int, int], candidate: tuple[int, int]) -> Test | U
     return Test("Boschloo", float(result.statistic), never_zero(float(result.pvalue)), note="exact")
 
 
-def worst_rank(baseline: Description, candidate: Description, *, rng: np.random.Generator) -> Test | Unavailable:
+def worst_rank(baseline: Description, candidate: Description) -> Test | Unavailable:
     """Mann-Whitney test in which every failed run shares the worst rank in the direction of the metric.
 
     Runs that completed without a score, because the metric was not reported where it counts, are left out.
@@ -100,7 +100,6 @@ def worst_rank(baseline: Description, candidate: Description, *, rng: np.random.
     test = mann_whitney(
         [*map(float, ranks[:n_b]), *[worst] * failed[0]],
         [*map(float, ranks[n_b:]), *[worst] * failed[1]],
-        rng=rng,
     )
     if isinstance(test, Unavailable):
         return test

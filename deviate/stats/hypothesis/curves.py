@@ -18,7 +18,7 @@ from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Series
 from deviate.model.texts import count
 from deviate.series.score import LARGEST
-from deviate.stats.tests.two_sample import welch, welch_interval
+from deviate.stats.hypothesis.two_sample import welch, welch_interval
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -6,9 +6,11 @@ import pytest
 from samples import experiment, metric, sample
 
 from deviate.model.findings import ExperimentFindings
-from deviate.stats.advice import ask_for_primary, tail_warnings
+from deviate.model.plan import SelectedMetric
+from deviate.report.advice import tail_warnings, warnings_of
 from deviate.stats.describe import describe_runs
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 
 HEAVY = [93.1, 93.2, 93.3, 88.0, 93.4, 93.25, 93.15, 93.35]
 LIGHT = sample(93.2, 0.1, 8)
@@ -58,7 +60,7 @@ def test_a_margin_in_points_of_percent_on_a_scale_to_1_is_asked_about() -> None:
             experiment(name, [metric("acc", is_primary=True)], {"acc": [scale * x for x in scores]})
             for name, scores in {"old": (0.91, 0.92, 0.93, 0.9, 0.92), "new": (0.94, 0.95, 0.93, 0.96, 0.95)}.items()
         ]
-        return [it for it in judge(sides, margin=margin).warnings if it.startswith("The margin")]
+        return [it for it in warnings_of(judge(sides, AnalysisOptions(margin=margin))) if it.startswith("The margin")]
 
     (warning,) = told(1, 0.5)
     assert warning == (
@@ -70,18 +72,22 @@ def test_a_margin_in_points_of_percent_on_a_scale_to_1_is_asked_about() -> None:
 
 
 def test_where_nothing_leads_a_sentence_says_what_to_do() -> None:
-    assert "no result was reported. Add --metric lr" in ask_for_primary([metric("lr", role="other")])
+    def asked(*metrics: SelectedMetric) -> str:
+        scores = {one.name: LIGHT[::-1] if place else LIGHT for place, one in enumerate(metrics)}
+        return warnings_of(judge([experiment("base", metrics, scores)]))[0]
+
+    assert "no result was reported. Add --metric lr" in asked(metric("lr", role="other"))
     both = [metric(name, is_primary=True) for name in ("acc", "f1")]
-    assert "several metrics are declared primary. Add --metric acc or --metric f1" in ask_for_primary(both)
-    assert "their order tells nothing" in ask_for_primary([metric("acc"), metric("f1")])
-    assert "there are no metrics" in ask_for_primary([])
+    assert "several metrics are declared primary. Add --metric acc or --metric f1" in asked(*both)
+    assert "their order tells nothing" in asked(metric("acc"), metric("f1"))
+    assert "there are no metrics" in asked()
 
 
 def test_the_best_of_several_looks_at_test_data_is_said_to_be_optimistic() -> None:
     def told(words: str) -> bool:
         one = metric("acc", is_primary=True)
         one = dataclasses.replace(one, metric=dataclasses.replace(one.metric, words=words))
-        warnings = judge([experiment("base", [one], {"acc": LIGHT})]).warnings
+        warnings = warnings_of(judge([experiment("base", [one], {"acc": LIGHT})]))
         return any("optimistic" in warning for warning in warnings)
 
     texts = ("best test accuracy", "test accuracy of the best model", "best val accuracy")
