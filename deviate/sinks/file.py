@@ -1,4 +1,4 @@
-"""Sink `file`: text written to a file of the script's own."""
+"""Text written to files of the script and to standard streams."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Any, Iterator
 
 from .kinds import Message
 from .registry import methods, sink
+
+# `file`: text written to a file of the script's own.
+
 
 WRITES = ("write", "writelines")
 # `open` of builtins, io, gzip, codecs, pathlib.Path(), fsspec, …
@@ -45,3 +48,18 @@ def write(text: Any) -> Iterator[Message]:
 def write_text(data: Any, *settings: Any, **options: Any) -> Iterator[Message]:
     """The whole text of a file."""
     yield Message(data)
+
+
+# `stdout` and `stderr`: text written to a standard stream.
+
+
+@sink("stdout", methods(["sys.stdout", "sys.__stdout__"], WRITES), methods(["*stdout"], WRITES))
+def stdout_write(text: Any) -> Iterator[Message]:
+    """One text, or with `writelines` a list of them."""
+    yield Message(text)
+
+
+@sink("stderr", methods(["sys.stderr", "sys.__stderr__"], WRITES), methods(["*stderr"], WRITES))
+def write_error(text: Any) -> Iterator[Message]:
+    """The same to the other stream."""
+    yield Message(text)

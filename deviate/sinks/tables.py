@@ -1,0 +1,158 @@
+"""Rows and tables that are written or printed, and objects that are written as JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator
+
+from .kinds import Message, Record, Row, Scalar, Table
+from .registry import Carried, by_keyword, given, methods, sink
+
+# `csv`: rows written with the standard library's `csv`.
+#
+# They have no taps: the guest stands between the script and its writers.
+
+
+@sink("csv", ["csv.writer().writerow"], ["*.writerow"])
+def writerow(row: Any) -> Iterator[Row]:
+    """A sequence; a mapping where the writer, whose type could not be known, is a DictWriter."""
+    yield Row(row)
+
+
+@sink("csv", ["csv.DictWriter().writerow"], ["*dictwriter.writerow", "*dict_writer.writerow"])
+def writerow_of_names(rowdict: Any) -> Iterator[Record]:
+    """A mapping."""
+    yield Record(rowdict)
+
+
+# `json`: objects written to a file as JSON. `json.dumps` gives text, which is reported where it goes.
+#
+# `json.dump` has no tap: the guest reads what it is given, with all that is nested in it.
+
+
+@sink("json", ["json.dump"])
+def dump(obj: Any, fp: Any, *rest: Any, **options: Any) -> Iterator[Record]:
+    """`dump(obj, fp, …)`."""
+    yield Record(obj)
+
+
+@sink("file", ["simplejson.dump", "ujson.dump"])
+def dump_of_others(obj: Any, fp: Any, *rest: Any, **options: Any) -> Iterator[Record]:
+    """`dump(obj, fp, …)` of other packages."""
+    yield Record(obj)
+
+
+@sink("file", ["jsonlines.open().write", "jsonlines.*Writer().write"])
+def write(obj: Any) -> Iterator[Record]:
+    """`Writer.write(obj)` of jsonlines 4."""
+    yield Record(obj)
+
+
+# `logger`: home-made loggers that write one row per call.
+
+
+@sink("logger", (), ["*logger.append"])
+def logger_append(values: Any) -> Iterator[Row]:
+    """A sequence, in the order of columns that were named before."""
+    yield Row(values)
+
+
+# `numpy`: rows written as text.
+
+
+@sink("numpy", ["numpy.savetxt"])
+def savetxt(fname: Any, X: Any, *rest: Any, **options: Any) -> Iterator[Table]:  # noqa: N803
+    """`savetxt(fname, X, fmt, …)`."""
+    yield Table(X)
+
+
+# `pandas`: rows of a table: appended, assigned, or put together before the table is made of them.
+#
+# They have no taps: the guest reads the table when it is written.
+
+
+@sink(
+    "pandas",
+    methods(["pandas.DataFrame()", "pandas.read_csv()"], ["append", "_append"]),
+    methods(["df", "*.df", "*_df", "*dataframe"], ["append", "_append"]),
+)
+def pandas_append(other: Any, *rest: Any, **options: Any) -> Iterator[Record]:
+    """`DataFrame.append(other, ignore_index, …)`, gone in pandas 2."""
+    yield Record(other)
+
+
+@sink("pandas", ["pandas.DataFrame().loc[]=", "pandas.read_csv().loc[]="], ["df.loc[]=", "*.df.loc[]=", "*_df.loc[]="])
+def assign(key: Any, row: Any) -> Iterator[Row]:
+    """`df.loc[len(df)] = row`."""
+    yield Row(row)
+
+
+@sink("pandas", ["pandas.DataFrame", "pandas.DataFrame.from_records", "pandas.json_normalize"])
+def make(data: Any = None, *rest: Any, **options: Any) -> Iterator[Table]:
+    """`DataFrame(rows)`: what it writes to a file later is what it is made of."""
+    if data is not None:
+        yield Table(data)
+
+
+# `table`: rows added to tables that are printed: prettytable, texttable, rich, terminaltables and the like.
+
+
+@sink("table", ["prettytable.PrettyTable().add_row", "texttable.Texttable().add_row"])
+def add_row(row: Any, *settings: Any, **options: Any) -> Iterator[Row]:
+    """One sequence."""
+    yield Row(row)
+
+
+@sink("table", ["rich.table.Table().add_row"])
+def add_cells(*cells: Any, **options: Any) -> Iterator[Message]:
+    """Every argument is a cell."""
+    for cell in cells:
+        yield Message(cell)
+
+
+@sink("table", (), ["*table.add_row", "tbl.add_row"])
+def add_any(first: Any, *rest: Any, **options: Any) -> Iterator[Carried]:
+    """A table of unknown type: one argument is the row, several are its cells."""
+    if not rest:
+        yield Row(first)
+    for cell in (first, *rest) if rest else ():
+        yield Message(cell)
+
+
+# `tabular`: loggers of reinforcement learning, which gather values under keys and dump a table.
+#
+# Those of baselines, rllab, garage and spinningup, whose files projects copy, and of stable_baselines3 2.9.
+
+
+KEYED = ("logkv", "logkv_mean", "record_tabular", "log_tabular", "record_mean")
+LOGGERS = (
+    "baselines.logger",
+    "stable_baselines.logger",
+    "stable_baselines3.*logger",
+    "stable_baselines3.*.configure()",
+    "garage.tabular",
+    "dowel.tabular",
+)
+
+
+@sink(
+    "tabular",
+    methods(LOGGERS, [*KEYED, "record"]),
+    [*methods(["*"], KEYED), "*logger.record", "logkv", "record_tabular", "log_tabular"],
+)
+def record(key: Any = None, val: Any = None, *rest: Any, value: Any = None, **options: Any) -> Iterator[Scalar]:
+    """Key and value first; a key alone asks for what was stored under it."""
+    number = given(val, value)
+    if number is not None:
+        yield Scalar(key, number)
+
+
+@sink("tabular", methods(LOGGERS, ["logkvs"]), ["*logger.logkvs"])
+def logkvs(d: Any) -> Iterator[Record]:
+    """A mapping."""
+    yield Record(d)
+
+
+@sink("tabular", (), ["*logger.store"])
+def store(**values: Any) -> Iterator[Carried]:
+    """Every value under its own keyword."""
+    yield from by_keyword(values)
