@@ -72,5 +72,5 @@ def test_what_was_prepared_is_no_change_of_the_project(snapshot: Snapshot, tmp_p
 
 
 def test_a_snapshot_without_a_manifest_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="manifest.json"):
+    with pytest.raises(RecordError, match="manifest"):
         note_prepared(Snapshot(tmp_path, tmp_path, ""))

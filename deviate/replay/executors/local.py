@@ -175,7 +175,6 @@ class LocalExecutor:
             ending, earlier = self._judge(attempt, ended)
             self._environments.write(
                 attempt.folder, attempt.spec, attempt.frozen.manifest, attempt.launch.cwd, attempt.launch.environment,
-                started=attempt.claim.started, device=attempt.slot.device,
             )  # fmt: skip
             result, outcome = finish_attempt(attempt, ending, ended.wall_time_s)
         except BaseException as error:  # a full disk: the attempt has no result, and will be repeated
