@@ -33,7 +33,8 @@ from deviate.pipeline import Requests, refuse_disjoint
 from deviate.project.entry_scripts import refuse_folder
 from deviate.project.prepare import PreparedScript
 from deviate.project.validate import has_all_names, validate_request
-from deviate.replay.experiments import Request, interpreter_labels, specs_of
+from deviate.replay.experiments import Request, interpreter_labels
+from deviate.replay.plan import specs_of
 from deviate.stats.options import AnalysisOptions
 
 
@@ -120,7 +121,7 @@ def run_command(
     experiments = pipeline.run(requests, folder, options, output, is_plan_only=plan_only)
     if plan_only:
         for experiment in experiments:
-            n_runs = len(specs_of(experiment.plan, experiment.snapshot))
+            n_runs = len(specs_of(experiment.plan))
             output.say(f"Planned  {experiment.name}: deviate worker {experiment.name} --index 0 … {n_runs - 1}")
         return
     if sweep_of is not None:

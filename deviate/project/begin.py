@@ -36,7 +36,8 @@ from deviate.records.plans import (
 from deviate.records.snapshot import output_names, read_manifest
 from deviate.replay.adopt import settled_attempt
 from deviate.replay.capture_options import describe_capture, is_captured, with_defaults
-from deviate.replay.experiments import PreparedExperiment, Request, specs_of
+from deviate.replay.experiments import PreparedExperiment, Request
+from deviate.replay.plan import specs_of
 from deviate.replay.protocol import Order
 from deviate.replay.variants import describe_variant
 
@@ -354,7 +355,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
 def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
     """What the user has to know before the missing runs are executed."""
     plan = experiment.plan
-    orders = [Order(experiment.folder, spec) for spec in specs_of(plan, experiment.snapshot)]
+    orders = [Order(experiment.folder, spec) for spec in specs_of(plan)]
     is_whole = all(settled_attempt(order.run, order.spec) for order in orders)
     notes = [] if is_whole else [*_environment_notes(experiment.folder, plan), *_rule_notes(plan)]
     if plan.precision or plan.looks:

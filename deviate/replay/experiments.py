@@ -19,8 +19,7 @@ from deviate.model.records import Experiment, PastComparison, Spending
 from deviate.records.layout import runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import Plan, find_experiment, read_plan, record_ended, tell_reported
 from deviate.records.runs import read_spec, run_id
-from deviate.replay.plan import plan as plan_runs
-from deviate.replay.plan import spec_of
+from deviate.replay.plan import spec_of, specs_of
 from deviate.replay.protocol import EXECUTORS, Executor, Order, Outcome
 
 WAIT_S = 2.0
@@ -122,7 +121,7 @@ def fair_order(
     """
     blocks: dict[int, list[Order]] = {}
     for experiment in experiments:
-        for spec in specs_of(experiment.plan, experiment.snapshot):
+        for spec in specs_of(experiment.plan):
             if (not variants or spec.variant in variants) and (runs is None or spec.replicate < runs):
                 blocks.setdefault(spec.replicate, []).append(Order(experiment.folder, spec))
     orders: list[Order] = []
@@ -140,16 +139,6 @@ def places_without_weights(experiments: Sequence[PreparedExperiment]) -> frozens
         if read_plan(experiment.folder).weights is None
         and any("init" in variant.varied for variant in experiment.plan.variants)
     )
-
-
-def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
-    """Every run of a plan, variant by variant; none of what was imported."""
-    return [
-        spec
-        for variant in plan.variants
-        if variant.definition is not None
-        for spec in plan_runs(plan, snapshot, variant.definition, variant.n_runs)
-    ]
 
 
 def find(folder: Path, name: str) -> PreparedExperiment:
@@ -194,7 +183,7 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
     while spec.replicate and places_without_weights([experiment]):
         first = next(variant.definition for variant in plan.variants if variant.definition and "init" in variant.varied)
         try:
-            work_on(Order(place, spec_of(plan, experiment.snapshot, first, 0)), plan.settings)
+            work_on(Order(place, spec_of(plan, first, 0)), plan.settings)
             break
         except InUseError:  # another worker is at it
             time.sleep(WAIT_S)
@@ -206,7 +195,7 @@ def _spec_at(experiment: PreparedExperiment, index: int) -> Spec | None:
     plan = experiment.plan
     for variant in plan.variants:
         if 0 <= index < variant.n_runs and variant.definition is not None:
-            return spec_of(plan, experiment.snapshot, variant.definition, index)
+            return spec_of(plan, variant.definition, index)
         index -= variant.n_runs
     return None
 
@@ -219,11 +208,10 @@ def _spec_called(experiment: PreparedExperiment, run: str) -> Spec | None:
         for variant in plan.variants:
             is_planned = variant.name == recorded.variant and recorded.replicate < variant.n_runs
             if is_planned and variant.definition is not None:
-                spec = spec_of(plan, experiment.snapshot, variant.definition, recorded.replicate)
+                spec = spec_of(plan, variant.definition, recorded.replicate)
                 if run_id(spec) == run:
                     return spec
-    specs = specs_of(plan, experiment.snapshot)
-    return next((spec for spec in specs if run_id(spec) == run), None)
+    return next((spec for spec in specs_of(plan) if run_id(spec) == run), None)
 
 
 def make_executor(settings: Settings) -> Executor:

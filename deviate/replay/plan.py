@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from deviate.errors import InputError
-from deviate.model.plan import Snapshot, Spec, Variant
+from deviate.model.plan import Spec, Variant
 from deviate.records.plans import Plan
 from deviate.replay.trackers import OFFLINE
 from deviate.replay.variants import HASH, HELD, STREAMS, levels_of, seed_set
@@ -16,18 +16,17 @@ THREADS = (
 tensorflow/core/common_runtime/process_util.cc."""
 
 
-def plan(experiment: Plan, snapshot: Snapshot, variant: Variant, runs: int) -> tuple[Spec, ...]:
-    """One spec per replicate of a variant of an experiment, in order.
+def specs_of(plan: Plan) -> list[Spec]:
+    """Every run of a plan, variant by variant; none of what was imported."""
+    return [
+        spec_of(plan, variant.definition, replicate)
+        for variant in plan.variants
+        if variant.definition is not None
+        for replicate in range(variant.n_runs)
+    ]
 
-    Raises:
-        InputError: there is no command, or the number of runs is below 1.
-    """
-    if runs < 1:
-        raise InputError(f"the number of runs must be at least 1, not {runs}", "write it as --runs 5")
-    return tuple(spec_of(experiment, snapshot, variant, replicate) for replicate in range(runs))
 
-
-def spec_of(experiment: Plan, snapshot: Snapshot, variant: Variant, replicate: int) -> Spec:
+def spec_of(experiment: Plan, variant: Variant, replicate: int) -> Spec:
     """The spec of one run.
 
     A limit of threads is for each run, so that several on one machine do not starve each other; variants that touch
@@ -45,7 +44,7 @@ def spec_of(experiment: Plan, snapshot: Snapshot, variant: Variant, replicate: i
     controls = levels_of(variant, experiment.seed, replicate)
     environment = shared | _process_variables(dict(seeds), dict(controls)) | dict(experiment.environment)
     return Spec(
-        sources_hash=snapshot.sources_hash,
+        sources_hash=experiment.sources_hash,
         command=experiment.command,
         cwd=str(PurePosixPath(experiment.cwd)),
         variant=variant.name,

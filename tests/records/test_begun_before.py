@@ -11,7 +11,8 @@ from deviate.project.begin import begin_experiment
 from deviate.project.prepare import PreparedScript, find_target, prepare_script
 from deviate.records.layout import experiment_file
 from deviate.records.plans import read_plan
-from deviate.replay.experiments import Request, open_experiment, specs_of
+from deviate.replay.experiments import Request, open_experiment
+from deviate.replay.plan import specs_of
 from deviate.replay.variants import VARIANTS
 
 SCRIPT = 'import random\nfor epoch in range(3):\n    print(f"val acc {random.random():.3f}")\n'
@@ -41,7 +42,7 @@ def test_its_runs_keep_its_rules(old: Path) -> None:
     begun = open_experiment(old)
     rules = STREAMS_NUMBER - 1, SCORES_NUMBER - 1
     assert (begun.plan.streams, begun.plan.scores) == rules
-    assert {(it.streams, it.scores) for it in specs_of(begun.plan, begun.snapshot)} == {rules}
+    assert {(it.streams, it.scores) for it in specs_of(begun.plan)} == {rules}
 
 
 def test_further_runs_keep_its_rules(old: Path, script: PreparedScript) -> None:
