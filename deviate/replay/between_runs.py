@@ -6,49 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate.errors import DeviateError, InputError
+from deviate.errors import DeviateError
 from deviate.model.plan import Variant
 from deviate.records.events import ProcessLog, data_events
 from deviate.records.experiments import read
 from deviate.records.plans import change_experiment, read_plan
-from deviate.replay.experiments import PreparedExperiment, Request, SampleSizeRule, fair_order
+from deviate.replay.experiments import PreparedExperiment, Request, fair_order
 from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.stats.options import AnalysisOptions, judge_scores
-
-MOST_RUNS = 30
-"""Where precision decides and the user names no limit."""
-
-
-def declare(
-    *, until: str | None, looks: str | None, runs: int | None, least: int | None, most: int | None, confidence: float
-) -> SampleSizeRule:
-    """The user's declaration before the first run on the number of runs.
-
-    Raises:
-        InputError: a target or looks that cannot be read, both of them, or limits that make no sense.
-    """
-    if until is None and (least or most):
-        raise InputError("--min-runs and --max-runs are for --until", "name a target as well, or give --runs alone")
-    if until is None and looks is None:
-        return SampleSizeRule()
-    from deviate.stats.design.group_sequential import parse_looks
-    from deviate.stats.design.precision import (
-        MIN_RUNS,
-        parse_target,
-    )  # half a second of scipy, which a plain run need not wait for
-
-    if until is not None and looks is not None:
-        raise InputError("--until and --looks exclude each other", "precision decides one, comparisons the other")
-    if until is not None:
-        first = least or runs or MIN_RUNS
-        last = most or max(MOST_RUNS, first)
-        if last < first:
-            raise InputError(f"--max-runs {last} is below --min-runs {first}", "let them rise")
-        return SampleSizeRule(precision=parse_target(until).text, least=first, most=last)
-    plan = parse_looks(looks or "", runs, confidence=confidence)
-    if runs is not None and runs != plan.numbers[-1]:
-        raise InputError(f"--runs {runs} is not the last of --looks {looks}", "leave --runs away, or let them agree")
-    return SampleSizeRule(looks=plan.numbers, spending=plan.spending)
 
 
 class StoppingRule:
