@@ -107,13 +107,10 @@ class Attempt:
     def spec(self) -> Spec:
         return self.order.spec
 
-    def tell(self, kind: Literal["started", "progress"]) -> RunUpdate:
+    def tell(self, kind: Literal["started", "progress", "finished"]) -> RunUpdate:
         """An update with the current state."""
-        return RunUpdate(
-            kind, run_id(self.spec), self.spec.replicate, self.spec.variant, self.folder,
-            self.progress.step, wall_time_s=time.monotonic() - self.began,
-            device=self.slot.device, experiment=self.order.experiment.name, is_silent=self.progress.is_silent,
-        )  # fmt: skip
+        progress, passed_s = self.progress, time.monotonic() - self.began
+        return RunUpdate(kind, self.order, self.folder, progress.step, passed_s, self.slot.device, progress.is_silent)
 
 
 def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Path | None = None) -> Attempt:
@@ -250,7 +247,7 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
     return ending
 
 
-def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Result, Outcome]:
+def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> RunUpdate:
     """Write the result, the last file of an attempt, and remove files that are no longer needed.
 
     Raises:
@@ -287,7 +284,8 @@ def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tupl
     if not attempt.is_taken:
         write_result(attempt.folder, result)
     attempt.progress.look()
-    return result, outcome_of(attempt.spec, attempt.folder, result, is_reused=False)
+    outcome = outcome_of(attempt.spec, attempt.folder, result, is_reused=False)
+    return dataclasses.replace(attempt.tell("finished"), outcome=outcome)
 
 
 def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) -> Outcome:

@@ -94,27 +94,26 @@ class SameData:
     """
 
     experiments: Sequence[PreparedExperiment]
-    _seen: dict[tuple[str, str], list[ProcessLog]] = field(default_factory=dict)
+    _seen: dict[tuple[Path, str], list[ProcessLog]] = field(default_factory=dict)
 
     def take(self, update: RunUpdate) -> str | None:
         """Process an update; returns a sentence for the user, or None."""
-        if update.kind != "finished" or update.status != "completed":
+        if not update.is_completed:
             return None
         variant = self._variant(update)
-        seen = self._seen.setdefault((update.experiment, update.variant), [])
+        seen = self._seen.setdefault((update.order.experiment, update.order.spec.variant), [])
         if variant is None or "split" in variant.varied or len(seen) >= ENOUGH:
             return None
         try:
-            seen.append(data_events(Path(update.folder)))
+            seen.append(data_events(update.folder))
         except (DeviateError, OSError):  # reported when the records are read at the end
             return None
         return _sentence(variant, seen) if len(seen) == ENOUGH else None
 
     def _variant(self, update: RunUpdate) -> Variant | None:
-        plans = [experiment.plan for experiment in self.experiments if update.experiment == experiment.folder.name]
-        plans = [plan for plan in plans if "trace" not in dict(plan.capture)]
-        variants = (variant.definition for plan in plans for variant in plan.variants if variant.name == update.variant)
-        return next(variants, None)
+        plans = [experiment.plan for experiment in self.experiments if experiment.folder == update.order.experiment]
+        variants = (variant for plan in plans if "trace" not in dict(plan.capture) for variant in plan.variants)
+        return next((variant.definition for variant in variants if variant.name == update.order.spec.variant), None)
 
 
 def _sentence(variant: Variant, logs: Sequence[ProcessLog]) -> str | None:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from deviate.errors import DeviateError
-from deviate.model.records import Experiment, Run, Series
+from deviate.model.plan import Spec
+from deviate.model.records import Experiment, Series
 from deviate.records.read import read_experiment
 from deviate.replay.experiments import PreparedExperiment
 from deviate.replay.protocol import RunUpdate
@@ -25,17 +26,18 @@ class SweepEffect:
 
     def take(self, update: RunUpdate) -> str | None:
         """Process an update; returns a sentence for the user, or None."""
-        if self._is_over or update.kind != "finished" or update.status != "completed":
+        if self._is_over or not update.is_completed:
             return None
-        experiment = next((item for item in self.experiments if item.folder.name == update.experiment), None)
+        spec = update.order.spec
+        experiment = next((item for item in self.experiments if item.folder == update.order.experiment), None)
         swept = experiment.plan.sweep if experiment is not None else None
         if experiment is None or swept is None:
             return None
         try:
-            values = _quality_of(read_experiment(experiment.folder), update)
+            values = _quality_of(read_experiment(experiment.folder), spec)
         except DeviateError:  # reported when the records are read at the end
             return None
-        value, others = self._first.setdefault((update.variant, update.replicate), (swept.value, values))
+        value, others = self._first.setdefault((spec.variant, spec.replicate), (swept.value, values))
         if value == swept.value or not values:
             return None
         self._is_over = True
@@ -47,16 +49,13 @@ class SweepEffect:
         )
 
 
-def _quality_of(variants: Sequence[Experiment], update: RunUpdate) -> Values:
+def _quality_of(variants: Sequence[Experiment], spec: Spec) -> Values:
     """The values of one run, without times, which always differ, and settings, which may be the argument itself."""
-    runs = [(variant, run) for variant in variants for run in variant.runs if _is_of(run, update)]
     return {
         metric.name: run.series[metric.name]
-        for variant, run in runs
+        for variant in variants
+        for run in variant.runs
+        if (run.variant, run.replicate) == (spec.variant, spec.replicate)
         for metric in variant.metrics
         if metric.role == "quality" and metric.name in run.series
     }
-
-
-def _is_of(run: Run, update: RunUpdate) -> bool:
-    return run.variant == update.variant and run.replicate == update.replicate

@@ -351,28 +351,19 @@ class WorkersExecutor:
         wall_time_s = result.wall_time_s if result else 0.0
         exit_code = result.exit_code if result else None
         folder = job.attempt or job.order.run
-        spec = job.order.spec
-        outcome = Outcome(spec, run_id(spec), status, exit_code, wall_time_s, folder, cause)
-        update = self._update("finished", job)
-        self._news.append(
-            dataclasses.replace(update, status=status, reason=cause, wall_time_s=wall_time_s, outcome=outcome)
-        )
+        outcome = Outcome(job.order.spec, job.order.run.name, status, exit_code, wall_time_s, folder, cause)
+        self._news.append(dataclasses.replace(self._update("finished", job), outcome=outcome))
 
     def _update(self, kind: Literal["started", "progress", "finished"], job: _Job) -> RunUpdate:
         claim = read_claim(job.attempt) if job.attempt else None
-        spec = job.order.spec
         return RunUpdate(
             kind,
-            run_id(spec),
-            spec.replicate,
-            spec.variant,
+            job.order,
             job.attempt or job.order.run,
             job.progress.step if job.progress else None,
-            "",
-            wall_time_s=max(0.0, time.time() - claim.started) if claim else 0.0,
-            device=claim.device if claim else "",
-            experiment=job.order.experiment.name,
-            is_silent=bool(job.progress and job.progress.is_silent),
+            max(0.0, time.time() - claim.started) if claim else 0.0,
+            claim.device if claim else "",
+            bool(job.progress and job.progress.is_silent),
         )
 
 
