@@ -30,7 +30,7 @@ from deviate.records.layout import (
     spec_file,
 )
 from deviate.records.plans import read_plan, record_weights
-from deviate.records.read import log_end, stderr_tail
+from deviate.records.read import log_end
 from deviate.records.runs import (
     Claim,
     Result,
@@ -47,7 +47,17 @@ from deviate.records.snapshot import damaged_sources, read_manifest
 from deviate.replay.adopt import claim_attempt, end_orphans, temporary_prefix
 from deviate.replay.commands import SECRETS, Commands, Ended, Launch, wrap_command
 from deviate.replay.machine import is_disk_full
-from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, is_whole, judge, signals_to_itself
+from deviate.replay.outcomes import (
+    CANCELLED,
+    Ending,
+    Stop,
+    explain,
+    has_reported,
+    is_whole,
+    judge,
+    last_lines,
+    signals_to_itself,
+)
 from deviate.replay.processes import birth
 from deviate.replay.progress import CheckpointWatch, Progress
 from deviate.replay.protocol import Order, Outcome, RunUpdate
@@ -367,11 +377,10 @@ def prepare_tree(
         raise
     finish_attempt(attempt, judge(ended.code, stopped=None, has_reported=True), ended.wall_time_s)
     if ended.code:
-        tail = stderr_tail(attempt.folder / "stderr.log")[-5:]
-        tail_text = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
         ending = f": {ended.problem}" if ended.problem else f" ended with code {ended.code}"
+        ending += last_lines(log_files(attempt.folder)[1])
         raise RunError(
-            f"--prepare {shlex.join(redact_words(commands[ended.command]))}{ending}{tail_text}",
+            f"--prepare {shlex.join(redact_words(commands[ended.command]))}{ending}",
             f"fix the command and run again; its output is in {attempt.folder}",
         )
     tree, before = snapshot.folder / "tree", snapshot.folder / "tree-before"
