@@ -33,8 +33,7 @@ from deviate.pipeline import Requests, refuse_disjoint
 from deviate.project.entry_scripts import refuse_folder
 from deviate.project.prepare import PreparedScript
 from deviate.project.validate import has_all_names, validate_request
-from deviate.replay.experiments import Request, interpreter_labels
-from deviate.replay.plan import specs_of
+from deviate.replay.experiments import Request, interpreter_labels, specs_of
 from deviate.stats.options import AnalysisOptions
 
 

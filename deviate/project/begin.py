@@ -36,8 +36,7 @@ from deviate.records.plans import (
 from deviate.records.snapshot import output_names, read_manifest
 from deviate.replay.adopt import settled_attempt
 from deviate.replay.capture_options import describe_capture, is_captured, with_defaults
-from deviate.replay.experiments import PreparedExperiment, Request
-from deviate.replay.plan import specs_of
+from deviate.replay.experiments import PreparedExperiment, Request, specs_of
 from deviate.replay.protocol import Order
 from deviate.replay.variants import describe_variant
 

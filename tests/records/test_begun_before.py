@@ -11,8 +11,7 @@ from deviate.project.begin import begin_experiment
 from deviate.project.prepare import PreparedScript, find_target, prepare_script
 from deviate.records.layout import experiment_file
 from deviate.records.plans import read_plan
-from deviate.replay.experiments import Request, open_experiment
-from deviate.replay.plan import specs_of
+from deviate.replay.experiments import Request, open_experiment, specs_of
 from deviate.replay.variants import VARIANTS
 
 SCRIPT = 'import random\nfor epoch in range(3):\n    print(f"val acc {random.random():.3f}")\n'

@@ -8,7 +8,7 @@ from deviate.model.plan import Selection, Settings, Snapshot, Spec, Variant
 from deviate.records.plans import Plan, VariantPlan
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.local import LocalExecutor
-from deviate.replay.plan import specs_of
+from deviate.replay.experiments import specs_of
 from deviate.replay.protocol import Order, Outcome, RunUpdate
 
 
