@@ -114,6 +114,10 @@ def _name_is_taken(name: str, misfit: str) -> InputError:
     )
 
 
+REQUESTED = ("seed", "environment", "prepare", "wrap", "n_threads", "settings", "sweep")
+"""Fields that a plan has from the request as they are."""
+
+
 def _make(
     prepared: PreparedScript, request: Request, folder: Path, name: str, like: Snapshot | None
 ) -> PreparedExperiment:
@@ -138,22 +142,15 @@ def _make(
         root=target.root,
         command=target.command,
         cwd=target.cwd,
-        seed=request.seed,
         sources_hash=snapshot.sources_hash,
         variants=tuple(VariantPlan(variant.name, request.runs, variant) for variant in request.variants),
         selection=_selection(prepared, request),
-        jobs=request.settings.jobs,
-        environment=request.environment,
-        prepare=request.prepare,
         then=target.then,
-        wrap=request.wrap,
-        n_threads=request.n_threads,
-        settings=request.settings,
+        **{field: getattr(request, field) for field in REQUESTED},
         looks=request.sample_size.looks,
         spending=request.sample_size.spending,
         precision=request.sample_size.precision,
         capture=with_defaults(request.capture),
-        sweep=request.sweep,
         streams=streams,
         scores=SCORES_NUMBER,
         plugins=plugins,
@@ -336,7 +333,6 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
         time=time.time(),
         selection=_with_planned(_selection(prepared, request), plan.selection),
         variants=tuple(planned.values()),
-        jobs=request.settings.jobs,
         settings=request.settings,
         origins=_grown_origins(plan, tuple(planned.values()), prepared, request),
         **(
