@@ -5,37 +5,39 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from .kinds import Record, Scalar
-from .registry import Carried, by_keyword, methods, sink
+from .registry import Carried, by_keyword, declaring, methods, nameless, sink
+
+reports = declaring(__name__)
 
 # `accelerate`: the trackers of Hugging Face Accelerate (order of arguments: 1.15).
 
 
-@sink("accelerate", ["accelerate.*Accelerator().log", "accelerate.*Tracker().log"], ["*accelerator.log"])
-def accelerate_log(values: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log(values, step, log_kwargs)`."""
-    yield Record(values)
+reports("values *", Record, "accelerate", "accelerate.*Accelerator().log accelerate.*Tracker().log", "*accelerator.log")
 
 
 # `chainer`: values reported to the current reporter (order of arguments: 7).
 
 
-@sink("chainer", ["chainer.report", "chainer.reporter.report", "chainer.Reporter().report"], ["reporter.report"])
-def chainer_report(values: Any, observer: Any = None) -> Iterator[Record]:
-    """`report(values, observer)`."""
-    yield Record(values)
+reports(
+    "values *",
+    Record,
+    "chainer",
+    "chainer.report chainer.reporter.report chainer.Reporter().report",
+    "reporter.report",
+)
 
 
 # `hypertune`: metrics for the tuning service of Google Cloud (order of arguments: 0.1).
 
 
-@sink(
+# Tag and value first.
+reports(
+    "hyperparameter_metric_tag metric_value *",
+    Scalar,
     "hypertune",
-    ["hypertune.HyperTune().report_hyperparameter_tuning_metric"],
-    ["*.report_hyperparameter_tuning_metric"],
+    "hypertune.HyperTune().report_hyperparameter_tuning_metric",
+    "*.report_hyperparameter_tuning_metric",
 )
-def hypertune_report(hyperparameter_metric_tag: Any, metric_value: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """Tag and value first."""
-    yield Scalar(hyperparameter_metric_tag, metric_value)
 
 
 # `lightning`: what modules of Lightning log (orders: 2.6). Fabric and loggers are trackers like others.
@@ -49,41 +51,29 @@ FABRIC = ("lightning.*Fabric()", "lightning_fabric.*Fabric()")
 LOGGERS = ("lightning.*Logger()", "pytorch_lightning.*Logger()", "lightning_fabric.*Logger()")
 
 
-@sink("lightning", methods(MODULES, ["log"]))
-def lightning_log(name: Any, value: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """`log(name, value, …)`."""
-    yield Scalar(name, value)
+reports("name value *", Scalar, "lightning", methods(MODULES, ["log"]))
 
 
-@sink("lightning", methods(MODULES, ["log_dict"]))
-def log_dict(dictionary: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log_dict(dictionary, …)`."""
-    yield Record(dictionary)
+reports("dictionary *", Record, "lightning", methods(MODULES, ["log_dict"]))
 
 
-@sink("tracker", methods(FABRIC, ["log"]), ["fabric.log", "*.fabric.log"])
-def log_of_fabric(name: Any, value: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """`log(name, value, step)`."""
-    yield Scalar(name, value)
+reports("name value *", Scalar, "tracker", methods(FABRIC, ["log"]), "fabric.log *.fabric.log")
 
 
-@sink(
+# `log_dict(metrics, step)` of Fabric, `log_metrics(metrics, step)` of every logger.
+reports(
+    "metrics *",
+    Record,
     "tracker",
     [*methods(FABRIC, ["log_dict"]), *methods(LOGGERS, ["log_metrics"])],
-    ["fabric.log_dict", "*.fabric.log_dict"],
+    "fabric.log_dict *.fabric.log_dict",
 )
-def lightning_log_metrics(metrics: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log_dict(metrics, step)` of Fabric, `log_metrics(metrics, step)` of every logger."""
-    yield Record(metrics)
 
 
 # `metric-writer`: writers of `clu.metric_writers` (order of arguments: 0.0.12).
 
 
-@sink("metric-writer", ["clu.metric_writers.*.write_scalars"], ["*.write_scalars"])
-def write_scalars(step: Any, scalars: Any) -> Iterator[Record]:
-    """`write_scalars(step, scalars)`."""
-    yield Record(scalars)
+reports("-step scalars", Record, "metric-writer", "clu.metric_writers.*.write_scalars", "*.write_scalars")
 
 
 # `nni`: what a trial reports (order of arguments: 3.0).
@@ -92,21 +82,21 @@ def write_scalars(step: Any, scalars: Any) -> Iterator[Record]:
 NNI_REPORTS = ("report_intermediate_result", "report_final_result")
 
 
-@sink("nni", methods(["nni", "nni.trial"], NNI_REPORTS), methods(["*"], NNI_REPORTS))
-def nni_report(metric: Any) -> Iterator[Scalar]:
-    """One value, without a name."""
-    yield Scalar(None, metric)
+# One value, without a name.
+reports("metric", nameless, "nni", methods(["nni", "nni.trial"], NNI_REPORTS), methods(["*"], NNI_REPORTS))
 
 
 # `optuna`: intermediate values of a trial (order of arguments: 5.0).
 
 
-@sink(
-    "optuna", ["optuna.*Trial().report", "optuna.*.ask().report"], ["trial.report", "*.trial.report", "*_trial.report"]
+# `report(value, step)`: one value, without a name.
+reports(
+    "value *",
+    nameless,
+    "optuna",
+    "optuna.*Trial().report optuna.*.ask().report",
+    "trial.report *.trial.report *_trial.report",
 )
-def optuna_report(value: Any, step: Any = None) -> Iterator[Scalar]:
-    """`report(value, step)`: one value, without a name."""
-    yield Scalar(None, value)
 
 
 # `ray`: results that a training function reports to Ray Train or Ray Tune (orders of arguments: 2.60 and 1).
@@ -130,25 +120,16 @@ def ray_report(metrics: Any = None, *rest: Any, checkpoint: Any = None, **values
 TRAINERS = ("transformers.*Trainer()", "trl.*Trainer()")
 
 
-@sink("transformers", methods(TRAINERS, ["log"]))
-def transformers_log(logs: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log(logs, start_time)`."""
-    yield Record(logs)
+reports("logs *", Record, "transformers", methods(TRAINERS, ["log"]))
 
 
-@sink("transformers", methods(TRAINERS, ["log_metrics", "save_metrics"]))
-def transformers_log_metrics(split: Any, metrics: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log_metrics(split, metrics)`; the names carry the split already."""
-    yield Record(metrics)
+# `log_metrics(split, metrics)`; the names carry the split already.
+reports("-split metrics *", Record, "transformers", methods(TRAINERS, ["log_metrics", "save_metrics"]))
 
 
-@sink("tracker", (), ["trainer.log", "*.trainer.log"])
-def log_of_any(logs: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """The same of a trainer that is not known."""
-    yield Record(logs)
+# The same of a trainer that is not known.
+reports("logs *", Record, "tracker", "", "trainer.log *.trainer.log")
 
 
-@sink("tracker", (), methods(["*trainer"], ["log_metrics", "save_metrics"]))
-def log_metrics_of_any(split: Any, metrics: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """The same of a trainer that is not known."""
-    yield Record(metrics)
+# The same of a trainer that is not known.
+reports("-split metrics *", Record, "tracker", "", methods(["*trainer"], ["log_metrics", "save_metrics"]))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from .kinds import FormatTemplate, Message, Template
-from .registry import Carried, by_keyword, methods, sink
+from .registry import Carried, by_keyword, declaring, methods, sink
+
+reports = declaring(__name__)
 
 # `logging`: the module's functions and the methods of its loggers, with `%` templates filled late.
 
@@ -62,21 +64,14 @@ def report_sometimes(level: Any, msg: Any, condition: Any, *args: Any, **options
     yield Template(msg, args)
 
 
-@sink(
+# Functions that hand a text to a logger they choose.
+reports(
+    "message *",
+    Message,
     "logging",
-    [
-        "*.rank_zero_info",
-        "*.rank_zero_warn",
-        "deepspeed.*.log_dist",
-        "mmcv.print_log",
-        "mmcv.*.print_log",
-        "mmengine.print_log",
-        "mmengine.*.print_log",
-    ],
+    "*.rank_zero_info *.rank_zero_warn deepspeed.*.log_dist mmcv.print_log mmcv.*.print_log mmengine.print_log "
+    "mmengine.*.print_log",
 )
-def report_text(message: Any, *settings: Any, **options: Any) -> Iterator[Message]:
-    """Functions that hand a text to a logger they choose."""
-    yield Message(message)
 
 
 # `loguru`: loggers whose templates are those of `str.format`.

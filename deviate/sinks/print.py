@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from .kinds import FormatTemplate, Message, Scalar
-from .registry import sink
+from .registry import declaring, sink
+
+reports = declaring(__name__)
 
 # `jax-debug`: values printed from compiled functions (`jax.debug.print`, as its reference page has it).
 
@@ -60,21 +62,12 @@ def report(
         yield Message(value)
 
 
-@sink(
+# One text or object; what follows are settings, in an order of each function's own.
+reports(
+    "message *",
+    Message,
     "print",
-    [
-        "click.echo",
-        "click.secho",
-        "typer.echo",
-        "typer.secho",
-        "pprint.pprint",
-        "pprint.pp",
-        "pprint.PrettyPrinter().pprint",
-        "rich.pretty.pprint",
-        "termcolor.cprint",
-    ],
-    ["*.echo", "*.secho", "*.pprint"],
+    "click.echo click.secho typer.echo typer.secho pprint.pprint pprint.pp pprint.PrettyPrinter().pprint "
+    "rich.pretty.pprint termcolor.cprint",
+    "*.echo *.secho *.pprint",
 )
-def report_one(message: Any, *settings: Any, **options: Any) -> Iterator[Message]:
-    """One text or object; what follows are settings, in an order of each function's own."""
-    yield Message(message)

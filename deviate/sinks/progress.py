@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from .kinds import Message, Record
-from .registry import Carried, by_keyword, given, methods, sink
+from .registry import Carried, by_keyword, declaring, given, methods, sink
+
+reports = declaring(__name__)
 
 # `progress`: progress bars that show values, other than tqdm's.
 
@@ -45,10 +47,8 @@ def progressbar_update(value: Any = None, force: Any = None, **values: Any) -> I
     yield from by_keyword(values)
 
 
-@sink("progress", ["fastprogress.*master_bar().write"], ["mb.write", "*.mb.write", "*master_bar.write"])
-def fastprogress_write(line: Any, table: Any = False) -> Iterator[Message]:
-    """A line, or the cells of one."""
-    yield Message(line)
+# A line, or the cells of one.
+reports("line -table", Message, "progress", "fastprogress.*master_bar().write", "mb.write *.mb.write *master_bar.write")
 
 
 @sink("progress", ["ignite.*ProgressBar().log_message", "alive_progress.alive_bar().text"], ["*bar.log_message"])
@@ -88,7 +88,5 @@ def set_text(*texts: Any, s: Any = None, desc: Any = None, msg: Any = None, **op
             yield Message(text)
 
 
-@sink("tqdm", ["tqdm.*.write"], ["*tqdm.write", "*bar.write"])
-def write(s: Any, file: Any = None, end: Any = "\n", nolock: Any = False) -> Iterator[Message]:
-    """One line, above the bar."""
-    yield Message(s)
+# One line, above the bar.
+reports("s -file -end -nolock", Message, "tqdm", "tqdm.*.write", "*tqdm.write *bar.write")

@@ -17,6 +17,7 @@ from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Table,
 
 Carried = Union[Message, Template, FormatTemplate, Scalar, Record, Row, Table, Summary]
 Carry = Callable[..., Iterator[Carried]]
+Patterns = Union[str, Iterable[str]]
 COPIES = __package__.rpartition(".")[0] + ".plugins"
 """Where sinks of other packages lie when they travel, as modules named after their own."""
 
@@ -87,6 +88,41 @@ def sink(name: str, names: Iterable[str], spellings: Iterable[str] = ()) -> Call
         return carry
 
     return register
+
+
+def declaring(module: str) -> Callable[..., None]:
+    """Make `reports` for a file, which registers sinks that need no function of their own."""
+
+    def reports(
+        parameters: str, kind: Callable[..., Carried], name: str, names: Patterns, spellings: Patterns = ()
+    ) -> None:
+        """Register callables with these parameters as the sink `name`.
+
+        Args:
+            parameters: those with a dash carry nothing; a star at the end stands for further ones.
+            kind: what the others carry together.
+            names, spellings: as for `sink`, or as one text.
+        """
+        known = [parameter.lstrip("-") for parameter in parameters.split() if parameter != "*"]
+        carrying = [parameter for parameter in known if "-" + parameter not in parameters.split()]
+
+        def carry(*positional: Any, **named: Any) -> Iterator[Carried]:
+            given = {**dict(zip(known, positional)), **named}
+            is_too_much = len(positional) > len(known) or not set(given) <= set(known)
+            if not set(given) >= set(known) or (is_too_much and not parameters.endswith("*")):
+                raise TypeError(parameters)
+            return iter([kind(*[given[parameter] for parameter in carrying])])
+
+        patterns = [listed.split() if isinstance(listed, str) else list(listed) for listed in (names, spellings)]
+        carry.__module__, carry.__name__ = module, re.sub(r"\W+", "_", [*patterns[0], *patterns[1]][0])
+        sink(name, *patterns)(carry)
+
+    return reports
+
+
+def nameless(value: Any) -> Scalar:
+    """A value alone."""
+    return Scalar(None, value)
 
 
 def methods(owners: Iterable[str], names: Iterable[str]) -> list[str]:

@@ -5,23 +5,21 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from .kinds import Message, Record, Row, Scalar, Table
-from .registry import Carried, by_keyword, given, methods, sink
+from .registry import Carried, by_keyword, declaring, given, methods, sink
+
+reports = declaring(__name__)
 
 # `csv`: rows written with the standard library's `csv`.
 #
 # They have no taps: the guest stands between the script and its writers.
 
 
-@sink("csv", ["csv.writer().writerow"], ["*.writerow"])
-def writerow(row: Any) -> Iterator[Row]:
-    """A sequence; a mapping where the writer, whose type could not be known, is a DictWriter."""
-    yield Row(row)
+# A sequence; a mapping where the writer, whose type could not be known, is a DictWriter.
+reports("row", Row, "csv", "csv.writer().writerow", "*.writerow")
 
 
-@sink("csv", ["csv.DictWriter().writerow"], ["*dictwriter.writerow", "*dict_writer.writerow"])
-def writerow_of_names(rowdict: Any) -> Iterator[Record]:
-    """A mapping."""
-    yield Record(rowdict)
+# A mapping.
+reports("rowdict", Record, "csv", "csv.DictWriter().writerow", "*dictwriter.writerow *dict_writer.writerow")
 
 
 # `json`: objects written to a file as JSON. `json.dumps` gives text, which is reported where it goes.
@@ -29,40 +27,26 @@ def writerow_of_names(rowdict: Any) -> Iterator[Record]:
 # `json.dump` has no tap: the guest reads what it is given, with all that is nested in it.
 
 
-@sink("json", ["json.dump"])
-def dump(obj: Any, fp: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`dump(obj, fp, …)`."""
-    yield Record(obj)
+reports("obj -fp *", Record, "json", "json.dump")
 
 
-@sink("file", ["simplejson.dump", "ujson.dump"])
-def dump_of_others(obj: Any, fp: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`dump(obj, fp, …)` of other packages."""
-    yield Record(obj)
+reports("obj -fp *", Record, "file", "simplejson.dump ujson.dump")
 
 
-@sink("file", ["jsonlines.open().write", "jsonlines.*Writer().write"])
-def write(obj: Any) -> Iterator[Record]:
-    """`Writer.write(obj)` of jsonlines 4."""
-    yield Record(obj)
+reports("obj", Record, "file", "jsonlines.open().write jsonlines.*Writer().write")
 
 
 # `logger`: home-made loggers that write one row per call.
 
 
-@sink("logger", (), ["*logger.append"])
-def logger_append(values: Any) -> Iterator[Row]:
-    """A sequence, in the order of columns that were named before."""
-    yield Row(values)
+# A sequence, in the order of columns that were named before.
+reports("values", Row, "logger", "", "*logger.append")
 
 
 # `numpy`: rows written as text.
 
 
-@sink("numpy", ["numpy.savetxt"])
-def savetxt(fname: Any, X: Any, *rest: Any, **options: Any) -> Iterator[Table]:  # noqa: N803
-    """`savetxt(fname, X, fmt, …)`."""
-    yield Table(X)
+reports("-fname X *", Table, "numpy", "numpy.savetxt")
 
 
 # `pandas`: rows of a table: appended, assigned, or put together before the table is made of them.
@@ -70,20 +54,19 @@ def savetxt(fname: Any, X: Any, *rest: Any, **options: Any) -> Iterator[Table]: 
 # They have no taps: the guest reads the table when it is written.
 
 
-@sink(
+# `DataFrame.append(other, ignore_index, …)`, gone in pandas 2.
+reports(
+    "other *",
+    Record,
     "pandas",
     methods(["pandas.DataFrame()", "pandas.read_csv()"], ["append", "_append"]),
     methods(["df", "*.df", "*_df", "*dataframe"], ["append", "_append"]),
 )
-def pandas_append(other: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`DataFrame.append(other, ignore_index, …)`, gone in pandas 2."""
-    yield Record(other)
 
 
-@sink("pandas", ["pandas.DataFrame().loc[]=", "pandas.read_csv().loc[]="], ["df.loc[]=", "*.df.loc[]=", "*_df.loc[]="])
-def assign(key: Any, row: Any) -> Iterator[Row]:
-    """`df.loc[len(df)] = row`."""
-    yield Row(row)
+reports(
+    "-key row", Row, "pandas", "pandas.DataFrame().loc[]= pandas.read_csv().loc[]=", "df.loc[]= *.df.loc[]= *_df.loc[]="
+)
 
 
 @sink("pandas", ["pandas.DataFrame", "pandas.DataFrame.from_records", "pandas.json_normalize"])
@@ -96,10 +79,8 @@ def make(data: Any = None, *rest: Any, **options: Any) -> Iterator[Table]:
 # `table`: rows added to tables that are printed: prettytable, texttable, rich, terminaltables and the like.
 
 
-@sink("table", ["prettytable.PrettyTable().add_row", "texttable.Texttable().add_row"])
-def add_row(row: Any, *settings: Any, **options: Any) -> Iterator[Row]:
-    """One sequence."""
-    yield Row(row)
+# One sequence.
+reports("row *", Row, "table", "prettytable.PrettyTable().add_row texttable.Texttable().add_row")
 
 
 @sink("table", ["rich.table.Table().add_row"])
@@ -146,10 +127,8 @@ def record(key: Any = None, val: Any = None, *rest: Any, value: Any = None, **op
         yield Scalar(key, number)
 
 
-@sink("tabular", methods(LOGGERS, ["logkvs"]), ["*logger.logkvs"])
-def logkvs(d: Any) -> Iterator[Record]:
-    """A mapping."""
-    yield Record(d)
+# A mapping.
+reports("d", Record, "tabular", methods(LOGGERS, ["logkvs"]), "*logger.logkvs")
 
 
 @sink("tabular", (), ["*logger.store"])

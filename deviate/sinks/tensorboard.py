@@ -5,31 +5,33 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from .kinds import Message, Record, Scalar, Summary
-from .registry import given, methods, sink
+from .registry import declaring, given, methods, sink
+
+reports = declaring(__name__)
 
 # `graph-summary`: scalars of a TensorFlow 1 graph, whose values are known when the graph has run.
 #
 # Orders of arguments: `tf.compat.v1` of TensorFlow 2.21.
 
 
-@sink(
+# `scalar(name, tensor, collections, family)`: a node of the graph, not a value.
+reports(
+    "name tensor *",
+    Scalar,
     "graph-summary",
-    ["tensorflow.compat.v1.summary.scalar", "tensorflow.scalar_summary"],
-    ["tf1.summary.scalar", "tf.compat.v1.summary.scalar", "tf.scalar_summary"],
+    "tensorflow.compat.v1.summary.scalar tensorflow.scalar_summary",
+    "tf1.summary.scalar tf.compat.v1.summary.scalar tf.scalar_summary",
 )
-def graph_scalar(name: Any, tensor: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """`scalar(name, tensor, collections, family)`: a node of the graph, not a value."""
-    yield Scalar(name, tensor)
 
 
-@sink(
+# `FileWriter.add_summary(summary, global_step)`: what running a merged summary gave.
+reports(
+    "summary *",
+    Summary,
     "graph-summary",
     methods(["tensorflow.*FileWriter()", "tensorflow.*SummaryWriter()"], ["add_summary"]),
-    ["*.add_summary"],
+    "*.add_summary",
 )
-def add_summary(summary: Any, *rest: Any, **options: Any) -> Iterator[Summary]:
-    """`FileWriter.add_summary(summary, global_step)`: what running a merged summary gave."""
-    yield Summary(summary)
 
 
 @sink("tensorboard", ["tensorflow.*Summary.Value"], ["*summary.value", "*summary.value.add"])
@@ -63,32 +65,23 @@ def add_scalars(main_tag: Any, tag_scalar_dict: Any, *rest: Any, **options: Any)
     yield Record(tag_scalar_dict, prefix=main_tag)
 
 
-@sink("tensorboard", methods(WRITERS, ["add_hparams"]), ["*.add_hparams"])
-def add_hparams(hparam_dict: Any, metric_dict: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`add_hparams(hparam_dict, metric_dict, …)`: the second holds results."""
-    yield Record(metric_dict)
+# `add_hparams(hparam_dict, metric_dict, …)`: the second holds results.
+reports("-hparam_dict metric_dict *", Record, "tensorboard", methods(WRITERS, ["add_hparams"]), "*.add_hparams")
 
 
-@sink("tensorboard", methods(WRITERS, ["add_text"]), ["*writer.add_text"])
-def add_text(tag: Any, text_string: Any, *rest: Any, **options: Any) -> Iterator[Message]:
-    """`add_text(tag, text_string, global_step, walltime)`."""
-    yield Message(text_string)
+reports("-tag text_string *", Message, "tensorboard", methods(WRITERS, ["add_text"]), "*writer.add_text")
 
 
-@sink(
+reports(
+    "name value *",
+    Scalar,
     "tensorboard",
-    ["tensorboard_logger.log_value", "tensorboard_logger.Logger().log_value"],
-    ["*.log_value", "*.scalar_summary"],
+    "tensorboard_logger.log_value tensorboard_logger.Logger().log_value",
+    "*.log_value *.scalar_summary",
 )
-def log_value(name: Any, value: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """`log_value(name, value, step)`."""
-    yield Scalar(name, value)
 
 
-@sink("tensorboard", ["flax.*SummaryWriter().scalar"], ["*writer.scalar"])
-def flax_scalar(tag: Any, value: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """`SummaryWriter.scalar(tag, value, step)` of flax.metrics.tensorboard."""
-    yield Scalar(tag, value)
+reports("tag value *", Scalar, "tensorboard", "flax.*SummaryWriter().scalar", "*writer.scalar")
 
 
 @sink(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from .kinds import Message, Record, Scalar, Template
-from .registry import Carried, by_keyword, given, methods, sink
+from .registry import Carried, by_keyword, declaring, given, methods, nameless, sink
+
+reports = declaring(__name__)
 
 # `aim`: `track` of a run (order of arguments: 3.29), of a session and of the module (2).
 
@@ -22,10 +24,7 @@ def track(value: Any, name: Any = None, *rest: Any, **options: Any) -> Iterator[
 AZUREML_RUNS = ("azureml.*get_context()", "azureml.*start_logging()", "azureml.*Run()")
 
 
-@sink("azureml", methods(AZUREML_RUNS, ["log"]))
-def azureml_log(name: Any, value: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """`log(name, value, description, step)`."""
-    yield Scalar(name, value)
+reports("name value *", Scalar, "azureml", methods(AZUREML_RUNS, ["log"]))
 
 
 @sink("azureml", methods(AZUREML_RUNS, ["log_row"]), ["*run.log_row"])
@@ -46,10 +45,8 @@ def report_scalar(title: Any, series: Any, value: Any, *rest: Any, **options: An
     yield Scalar(series, value, prefix=title)
 
 
-@sink("clearml", methods(CLEARML_LOGGERS, ["report_single_value"]), ["*.report_single_value"])
-def report_single_value(name: Any, value: Any) -> Iterator[Scalar]:
-    """`report_single_value(name, value)`: a result of the whole run."""
-    yield Scalar(name, value)
+# `report_single_value(name, value)`: a result of the whole run.
+reports("name value", Scalar, "clearml", methods(CLEARML_LOGGERS, ["report_single_value"]), "*.report_single_value")
 
 
 @sink("clearml", methods(CLEARML_LOGGERS, ["report_text"]), ["*.report_text"])
@@ -81,44 +78,38 @@ def comet_log_metrics(dic: Any, prefix: Any = None, *rest: Any, **options: Any) 
 # `deviate`: what a script reports to deviate itself.
 
 
-@sink("deviate", ["deviate.log"])
-def deviate_log(name: Any, value: Any) -> Iterator[Scalar]:
-    """`log(name, value)`."""
-    yield Scalar(name, value)
+reports("name value", Scalar, "deviate", "deviate.log")
 
 
 # `dvclive`: metrics of a `Live` object (order of arguments: 3.49).
 
 
-@sink(
+# `log_metric(name, val, …)`, in older versions `log`.
+reports(
+    "name val *",
+    Scalar,
     "dvclive",
-    ["dvclive.*Live().log_metric", "dvclive.*Live().log", "dvclive.log"],
-    ["live.log_metric", "*.live.log_metric"],
+    "dvclive.*Live().log_metric dvclive.*Live().log dvclive.log",
+    "live.log_metric *.live.log_metric",
 )
-def dvclive_log_metric(name: Any, val: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """`log_metric(name, val, …)`, in older versions `log`."""
-    yield Scalar(name, val)
 
 
 # `mlflow`: the fluent functions and the client (orders of arguments: 3.17).
 
 
-@sink("mlflow", ["mlflow.log_metric", "mlflow.tracking.fluent.log_metric"], ["mlflow.log_metric"])
-def mlflow_log_metric(key: Any, value: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """`log_metric(key, value, step, …)`."""
-    yield Scalar(key, value)
+reports("key value *", Scalar, "mlflow", "mlflow.log_metric mlflow.tracking.fluent.log_metric", "mlflow.log_metric")
 
 
-@sink("mlflow", ["mlflow.log_metrics", "mlflow.tracking.fluent.log_metrics"], ["mlflow.log_metrics"])
-def mlflow_log_metrics(metrics: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log_metrics(metrics, step, …)`."""
-    yield Record(metrics)
+reports("metrics *", Record, "mlflow", "mlflow.log_metrics mlflow.tracking.fluent.log_metrics", "mlflow.log_metrics")
 
 
-@sink("mlflow", ["mlflow.*MlflowClient().log_metric"], ["*mlflow*client.log_metric", "client.log_metric"])
-def client_log_metric(run_id: Any, key: Any, value: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """`MlflowClient.log_metric(run_id, key, value, timestamp, step, …)`."""
-    yield Scalar(key, value)
+reports(
+    "-run_id key value *",
+    Scalar,
+    "mlflow",
+    "mlflow.*MlflowClient().log_metric",
+    "*mlflow*client.log_metric client.log_metric",
+)
 
 
 # `neptune`: series of a run, which are named by the subscript, and metrics of the older and newer clients.
@@ -136,14 +127,14 @@ NEPTUNE_RUNS = (
 NEPTUNE_SERIES = tuple(run + "[]" for run in NEPTUNE_RUNS)
 
 
-@sink(
+# `run["train/loss"].append(value)`, in older versions `.log(value)`.
+reports(
+    "value *",
+    nameless,
     "neptune",
     methods(NEPTUNE_SERIES, ["append", "log"]),
     methods(["run[]", "*.run[]", "*_run[]", "*neptune*[]"], ["append", "log"]),
 )
-def append(value: Any, *rest: Any, **options: Any) -> Iterator[Scalar]:
-    """`run["train/loss"].append(value)`, in older versions `.log(value)`."""
-    yield Scalar(None, value)
 
 
 @sink("neptune", methods(["neptune", "neptune.create_experiment()", "neptune.legacy"], ["log_metric", "send_metric"]))
@@ -152,16 +143,15 @@ def neptune_log_metric(log_name: Any, x: Any, y: Any = None, *rest: Any, **optio
     yield Scalar(log_name, x if y is None else y)
 
 
-@sink("neptune", ["neptune_scale.*Run().log_metrics"])
-def neptune_log_metrics(data: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log_metrics(data, step)` of neptune_scale."""
-    yield Record(data)
+reports("data *", Record, "neptune", "neptune_scale.*Run().log_metrics")
 
 
-@sink("neptune", [run + "[]=" for run in (*NEPTUNE_RUNS, "neptune.Run()", "neptune.new.Run()") if "*" not in run])
-def assign(key: Any, value: Any) -> Iterator[Scalar]:
-    """`run["best/acc"] = value`."""
-    yield Scalar(key, value)
+reports(
+    "key value",
+    Scalar,
+    "neptune",
+    [run + "[]=" for run in (*NEPTUNE_RUNS, "neptune.Run()", "neptune.new.Run()") if "*" not in run],
+)
 
 
 # `sacred`: scalars of an experiment or its run (orders of arguments: 0.8).
@@ -179,10 +169,7 @@ def log_scalar(
 # `swanlab` (order of arguments: 0.10).
 
 
-@sink("swanlab", ["swanlab.log", "swanlab.*().log"], ["swanlab.log"])
-def swanlab_log(data: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log(data, step)` of the module and of a run."""
-    yield Record(data)
+reports("data *", Record, "swanlab", "swanlab.log swanlab.*().log", "swanlab.log")
 
 
 # `tracker`: methods that many experiment trackers share, for receivers whose type cannot be known.
@@ -246,19 +233,20 @@ def put_scalars(*, smoothing_hint: Any = None, cur_iter: Any = None, **values: A
     yield from by_keyword(values)
 
 
-@sink("tracker", ["fairseq.*progress_bar().log", "fairseq.*progress_bar().print"], ["*tracker.log", "progress.log"])
-def tracker_log(values: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """A mapping first."""
-    yield Record(values)
+# A mapping first.
+reports(
+    "values *",
+    Record,
+    "tracker",
+    "fairseq.*progress_bar().log fairseq.*progress_bar().print",
+    "*tracker.log progress.log",
+)
 
 
 # `trackio`: the local tracker of Hugging Face.
 
 
-@sink("trackio", ["trackio.log", "trackio.*().log"], ["trackio.log"])
-def trackio_log(metrics: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log(metrics, step)` of the module and of a run."""
-    yield Record(metrics)
+reports("metrics *", Record, "trackio", "trackio.log trackio.*().log", "trackio.log")
 
 
 # `visdom`: points added to a line plot, and texts. The documentation names the arguments in these orders.
@@ -277,32 +265,23 @@ def line(
     yield Scalar(given(name, win), Y)
 
 
-@sink("visdom", ["visdom.Visdom().text"], ["viz.text", "*.viz.text", "vis.text", "*.vis.text"])
-def text(text: Any, *rest: Any, **options: Any) -> Iterator[Message]:
-    """`text(text, win, env, opts, append)`."""
-    yield Message(text)
+reports("text *", Message, "visdom", "visdom.Visdom().text", "viz.text *.viz.text vis.text *.vis.text")
 
 
 # `wandb`: Weights & Biases (orders of arguments: 0.31).
 
 
-@sink(
+reports(
+    "data *",
+    Record,
     "wandb",
-    ["wandb.log", "wandb.*.log"],
-    ["wandb.log", "*wandb*.log", "run.log", "*.run.log", "*_run.log", "*experiment.log"],
+    "wandb.log wandb.*.log",
+    "wandb.log *wandb*.log run.log *.run.log *_run.log *experiment.log",
 )
-def wandb_log(data: Any, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log(data, step, commit)` of the module and of a run."""
-    yield Record(data)
 
 
-@sink("wandb", ["wandb.*summary.update"], ["*wandb.summary.update", "*run.summary.update"])
-def summary_update(d: Any) -> Iterator[Record]:
-    """Results of the whole run."""
-    yield Record(d)
+# Results of the whole run.
+reports("d", Record, "wandb", "wandb.*summary.update", "*wandb.summary.update *run.summary.update")
 
 
-@sink("wandb", ["wandb.summary[]=", "wandb.*.summary[]="], ["*wandb.summary[]=", "*run.summary[]="])
-def summary_item(key: Any, value: Any) -> Iterator[Scalar]:
-    """`wandb.run.summary["best"] = value`."""
-    yield Scalar(key, value)
+reports("key value", Scalar, "wandb", "wandb.summary[]= wandb.*.summary[]=", "*wandb.summary[]= *run.summary[]=")

@@ -42,10 +42,10 @@ def test_a_tag_that_is_built_at_run_time_is_the_label(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "fields", "expected"),
     [
-        ("bar.set_postfix(record)", ("tqdm.set_postfix", "1"), []),
-        ("bar.set_postfix(record, x=9)", ("tqdm.set_postfix", "0"), [("acc", 0.5), ("loss", 0.25)]),
+        ("bar.set_postfix(record)", ("progress.set_postfix", "1"), []),
+        ("bar.set_postfix(record, x=9)", ("progress.set_postfix", "0"), [("acc", 0.5), ("loss", 0.25)]),
         ("writer.add_scalars('val', nested)", ("tensorboard.add_scalars", "0"), [("val/a.acc", 0.5), ("val/b", 1)]),
-        ("«rows.writerow»(record)", ("csv.writerow_of_names", "0"), [("acc", 0.5), ("loss", 0.25)]),
+        ("«rows.writerow»(record)", ("tables.csv_DictWriter_writerow", "0"), [("acc", 0.5), ("loss", 0.25)]),
     ],
 )
 def test_every_kind_of_item_is_recorded_with_its_label(
@@ -87,7 +87,7 @@ try:
 except KeyError as error:
     print(error)
 """
-    result = compared(Child(tmp_path, text).tap("tracker().log", form="call", fields=("wandb.log", "0")))
+    result = compared(Child(tmp_path, text).tap("tracker().log", form="call", fields=("trackers.wandb_log", "0")))
     assert told(result) == [("loss", 0.5)]
 
 
@@ -112,9 +112,9 @@ report(Base(), {"loss": 1})
 Child().log({"loss": 1})
 total = [1, Base().log({"loss": 0}) + 1]
 """
-    child = Child(tmp_path, text).tap("tracker.log", form="call", fields=("wandb.log", "0"))
-    child.tap("super().log", form="call", fields=("wandb.log", "0"))
-    result = compared(child.tap("«Base().log»({", form="call", fields=("wandb.log", "0")))
+    child = Child(tmp_path, text).tap("tracker.log", form="call", fields=("trackers.wandb_log", "0"))
+    child.tap("super().log", form="call", fields=("trackers.wandb_log", "0"))
+    result = compared(child.tap("«Base().log»({", form="call", fields=("trackers.wandb_log", "0")))
     assert "StopIteration: 7" in result.stderr
     assert [told(result, site) for site in range(3)] == [[("loss", 1)], [("loss", 1)], [("loss", 0)]]
 
@@ -134,10 +134,10 @@ async def main():
     print(f"{await log({'loss': 2})!r:>5}")
 asyncio.run(main())
 """
-    child = Child(tmp_path, text).tap("await («get()»)(", form="call", fields=("wandb.log", "0"))
+    child = Child(tmp_path, text).tap("await («get()»)(", form="call", fields=("trackers.wandb_log", "0"))
     child.tap("    «print»(await (", form="call", fields=("tensorboard.add_scalar", "0"))
-    child.tap("await «log»(data) +", form="call", fields=("wandb.log", "0"))
-    result = compared(child.tap("{await «log»({", form="call", fields=("wandb.log", "0")))
+    child.tap("await «log»(data) +", form="call", fields=("trackers.wandb_log", "0"))
+    result = compared(child.tap("{await «log»({", form="call", fields=("trackers.wandb_log", "0")))
     assert [told(result, site) for site in range(4)] == [
         [("loss", 0.5)],
         [("0.5", 1.5)],
@@ -159,7 +159,9 @@ def test_a_fault_in_a_tap_is_recorded_and_the_call_goes_on(tmp_path: Path) -> No
 
 def test_arguments_that_do_not_fit_give_the_error_of_the_callee(tmp_path: Path) -> None:
     text = WRITER + "try:\n    writer.add_scalar()\nexcept TypeError as error:\n    print(error)\n"
-    result = compared(Child(tmp_path, text).tap("«writer.add_scalar»()", form="call", fields=("wandb.log", "0")))
+    result = compared(
+        Child(tmp_path, text).tap("«writer.add_scalar»()", form="call", fields=("trackers.wandb_log", "0"))
+    )
     assert told(result) == []
 
 

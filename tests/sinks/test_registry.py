@@ -66,9 +66,9 @@ def test_an_exact_name_beats_a_pattern_and_a_pattern_beats_a_spelling() -> None:
     pattern = find_sink("gzip.open().write", "sys.stdout.write")
     spelling = find_sink("project.make().write", "sys.stdout.write")
     assert [found and found.key for found in (exact, pattern, spelling)] == [
-        "tables.write",
-        "file.write",
-        "file.stdout_write",
+        "tables.jsonlines_open_write",
+        "file._open_write",
+        "file.sys_stdout_write",
     ]
 
 
