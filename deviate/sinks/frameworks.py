@@ -19,7 +19,7 @@ reports("values *", Record, "accelerate", "accelerate.*Accelerator().log acceler
 
 
 reports(
-    "values *",
+    "values -observer",
     Record,
     "chainer",
     "chainer.report chainer.reporter.report chainer.Reporter().report",
@@ -91,7 +91,7 @@ reports("metric", nameless, "nni", methods(["nni", "nni.trial"], NNI_REPORTS), m
 
 # `report(value, step)`: one value, without a name.
 reports(
-    "value *",
+    "value -step",
     nameless,
     "optuna",
     "optuna.*Trial().report optuna.*.ask().report",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from .kinds import Message, Record, Row, Scalar, Table
-from .registry import Carried, by_keyword, declaring, given, methods, sink
+from .registry import Carried, by_keyword, declaring, methods, sink
 
 reports = declaring(__name__)
 
@@ -69,11 +69,8 @@ reports(
 )
 
 
-@sink("pandas", ["pandas.DataFrame", "pandas.DataFrame.from_records", "pandas.json_normalize"])
-def make(data: Any = None, *rest: Any, **options: Any) -> Iterator[Table]:
-    """`DataFrame(rows)`: what it writes to a file later is what it is made of."""
-    if data is not None:
-        yield Table(data)
+# `DataFrame(rows)`: what it writes to a file later is what it is made of.
+reports("data| *", Table, "pandas", "pandas.DataFrame pandas.DataFrame.from_records pandas.json_normalize")
 
 
 # `table`: rows added to tables that are printed: prettytable, texttable, rich, terminaltables and the like.
@@ -115,16 +112,14 @@ LOGGERS = (
 )
 
 
-@sink(
+# Key and value first; a key alone asks for what was stored under it.
+reports(
+    "key| val|value *",
+    Scalar,
     "tabular",
     methods(LOGGERS, [*KEYED, "record"]),
     [*methods(["*"], KEYED), "*logger.record", "logkv", "record_tabular", "log_tabular"],
 )
-def record(key: Any = None, val: Any = None, *rest: Any, value: Any = None, **options: Any) -> Iterator[Scalar]:
-    """Key and value first; a key alone asks for what was stored under it."""
-    number = given(val, value)
-    if number is not None:
-        yield Scalar(key, number)
 
 
 # A mapping.

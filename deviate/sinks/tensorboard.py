@@ -49,14 +49,8 @@ def value(*, tag: Any = None, simple_value: Any = None, node_name: Any = None, *
 WRITERS = ("torch.*SummaryWriter()", "tensorboardX.*SummaryWriter()", "visualdl.*LogWriter()")
 
 
-@sink("tensorboard", methods(WRITERS, ["add_scalar"]), ["*.add_scalar"])
-def add_scalar(
-    tag: Any = None, scalar_value: Any = None, *rest: Any, name: Any = None, value: Any = None, **options: Any
-) -> Iterator[Scalar]:
-    """`add_scalar(tag, scalar_value, global_step, walltime, …)`, and writers with other names for the first two."""
-    number = given(scalar_value, value)
-    if number is not None:
-        yield Scalar(given(tag, name), number)
+# `add_scalar(tag, scalar_value, global_step, walltime, …)`, and writers with other names for the first two.
+reports("tag|name scalar_value|value *", Scalar, "tensorboard", methods(WRITERS, ["add_scalar"]), "*.add_scalar")
 
 
 @sink("tensorboard", methods(WRITERS, ["add_scalars"]), ["*.add_scalars"])

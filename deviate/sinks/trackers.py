@@ -60,19 +60,12 @@ def report_text(
 # `comet`: experiments of comet_ml, however they were made (orders of arguments: 3.58).
 
 
-@sink("comet", ["comet_ml.*().log_metric"], ["*experiment.log_metric"])
-def comet_log_metric(
-    name: Any = None, value: Any = None, *rest: Any, metric: Any = None, **options: Any
-) -> Iterator[Scalar]:
-    """`log_metric(name, value, step, epoch, …)`; `APIExperiment` calls the first `metric`."""
-    if value is not None:
-        yield Scalar(given(name, metric), value)
+# `log_metric(name, value, step, epoch, …)`; `APIExperiment` calls the first `metric`.
+reports("name|metric value| *", Scalar, "comet", "comet_ml.*().log_metric", "*experiment.log_metric")
 
 
-@sink("comet", ["comet_ml.*().log_metrics"], ["*experiment.log_metrics"])
-def comet_log_metrics(dic: Any, prefix: Any = None, *rest: Any, **options: Any) -> Iterator[Record]:
-    """`log_metrics(dic, prefix, step, epoch, …)`."""
-    yield Record(dic, prefix)
+# `log_metrics(dic, prefix, step, epoch, …)`.
+reports("dic prefix| *", Record, "comet", "comet_ml.*().log_metrics", "*experiment.log_metrics")
 
 
 # `deviate`: what a script reports to deviate itself.
@@ -157,13 +150,14 @@ reports(
 # `sacred`: scalars of an experiment or its run (orders of arguments: 0.8).
 
 
-@sink("sacred", ["sacred.*Experiment().log_scalar", "sacred.*Run().log_scalar"], ["ex.log_scalar", "*_run.log_scalar"])
-def log_scalar(
-    name: Any = None, value: Any = None, *rest: Any, metric_name: Any = None, **options: Any
-) -> Iterator[Scalar]:
-    """`log_scalar(name, value, step)` of an experiment; its run calls the first `metric_name`."""
-    if value is not None:
-        yield Scalar(given(name, metric_name), value)
+# `log_scalar(name, value, step)` of an experiment; its run calls the first `metric_name`.
+reports(
+    "name|metric_name value| *",
+    Scalar,
+    "sacred",
+    "sacred.*Experiment().log_scalar sacred.*Run().log_scalar",
+    "ex.log_scalar *_run.log_scalar",
+)
 
 
 # `swanlab` (order of arguments: 0.10).
@@ -185,21 +179,8 @@ OF_LIBRARIES = methods(
 )
 
 
-@sink("tracker", OF_LIBRARIES, methods(["*"], SCALAR_METHODS))
-def tracker_log_metric(
-    name: Any = None,
-    value: Any = None,
-    *rest: Any,
-    key: Any = None,
-    metric: Any = None,
-    metric_name: Any = None,
-    val: Any = None,
-    **options: Any,
-) -> Iterator[Scalar]:
-    """Name and value first, whatever they are called."""
-    number = given(value, val)
-    if number is not None:
-        yield Scalar(given(name, key, metric, metric_name), number)
+# Name and value first, whatever they are called.
+reports("name|key|metric|metric_name value|val *", Scalar, "tracker", OF_LIBRARIES, methods(["*"], SCALAR_METHODS))
 
 
 @sink("tracker", (), ["*.log_metrics"])
