@@ -15,6 +15,7 @@ from deviate.base.redaction import redact_words
 from deviate.errors import InputError
 from deviate.model.analysis import TEXT_SINK, Analysis
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, PrimaryChoice, Selection, Settings, Snapshot
+from deviate.model.texts import first_few
 from deviate.project.command import CONFIG
 from deviate.project.prepare import PreparedScript
 from deviate.project.validate import refuse_mute
@@ -309,8 +310,7 @@ def _misfit(plan: Plan, prepared: PreparedScript, request: Request, folder: Path
             return f"another definition of variant {variant.name}: {describe_variant(definition)}"
     changed = changed_files(snapshot_folder(find_experiment(folder, plan.name)), now)
     if changed:
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        return f"another state of {changed[0]}{more}"
+        return f"another state of {first_few(changed, 1)}"
     return ""
 
 

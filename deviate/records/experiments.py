@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import glob
-import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from deviate.errors import InputError
 from deviate.model.plan import SelectedMetric, SweptValue
 from deviate.model.records import Experiment
 from deviate.model.sweep import number_of
+from deviate.model.texts import numbered
 from deviate.records.importers import Imported
 from deviate.records.plans import find_experiment, list_experiments, on_record
 from deviate.records.read import read_experiment
@@ -183,10 +183,7 @@ def _with_distinct_names(sources: Sequence[tuple[str, Experiment]]) -> tuple[Exp
             shared = set.intersection(*map(set, places))
             apart = [folder for folder in _folders(source) if folder not in shared] or _folders(source)
             name = "-".join((*apart[-1:], name))
-        numbered = (f"{name}-{index}" for index in itertools.count(2))
-        name = next(
-            candidate for candidate in itertools.chain([name], numbered) if not source or candidate not in used_names
-        )
+        name = next(free for free in numbered(name) if not source or free not in used_names)
         used_names.add(name)
         experiments.append(dataclasses.replace(experiment, name=name))
     return tuple(experiments)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from deviate.errors import RecordError, writing
 from deviate.model.diagnosis import Machine
+from deviate.model.texts import ranges
 from deviate.replay.gpus import ROOT, amd_gpus, mig_profiles, n_tpu, nvidia_smi, read_fact
 
 LEAST_FREE_BYTES = 100_000_000
@@ -85,7 +86,7 @@ def machine_facts(root: Path = ROOT) -> dict[str, str]:
         "CPU": f"{_processor(root)[0] or 'unnamed'} ({platform.machine()})",
         "cores": str(len(_affinity()) or os.cpu_count() or ""),
         "cores of the machine": str(os.cpu_count() or ""),
-        "affinity": _ranges(_affinity()),
+        "affinity": ",".join(ranges(_affinity())).replace("–", "-"),  # as in taskset
         "memory MiB": _memory(root),
         **_limits(root),
         "system": _system(),
@@ -112,17 +113,6 @@ def _processor(root: Path) -> tuple[str, str]:
 
 def _affinity() -> list[int]:
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-
-
-def _ranges(numbers: list[int]) -> str:
-    """CPU ranges, `0-3,8`, in the notation of taskset and similar tools."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1][1:] = [number]
-        else:
-            parts.append([number])
-    return ",".join("-".join(map(str, part)) for part in parts)
 
 
 def _memory(root: Path) -> str:
