@@ -76,8 +76,8 @@ def measure(n_values: int, *, is_tapped: bool) -> list[float]:
     """Microseconds per round of each loop of the script, all of them counted."""
     with tempfile.TemporaryDirectory() as folder:
         child = Child(Path(folder), SCRIPT).tap("«(0.123456789)»\n")
-        child.tap("tracker.add_scalar", form="call", fields=("tensorboard.add_scalar", "0"))
-        child.tap("tracker.log", form="call", fields=("wandb.log", "0"))
+        child.tap("tracker.add_scalar", form="call", fields=("tensorboard.torch_SummaryWriter_add_scalar", "0"))
+        child.tap("tracker.log", form="call", fields=("trackers.wandb_log", "0"))
         child.tap("tracker.update", form="meter", fields=("avg",))
         for body in ("(0.123", "tracker.add", "tracker.log", "tracker.up", "pass", '"main"'):
             line = SCRIPT[: SCRIPT.index(f"        {body}")].count("\n") + 1

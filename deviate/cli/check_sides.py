@@ -1,7 +1,6 @@
 """Both sides of a check in one job: the code at a commit and the working tree, run in pairs."""
 
 import dataclasses
-import itertools
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from deviate.cli.options.runs import DEFAULT_RUNS, ExecutionFlags, LaunchFlags, 
 from deviate.cli.preview import announcement
 from deviate.errors import InputError
 from deviate.model.records import Experiment
+from deviate.model.texts import numbered
 from deviate.project.begin import begin_experiment, refuse_misfit
 from deviate.project.prepare import PreparedScript
 from deviate.project.refs import checked_out, find_reference, prepare_at
@@ -113,8 +113,7 @@ def _free(prepared: PreparedScript, request: Request, folder: Path, stem: str) -
     from deviate.records.plans import list_experiments
 
     plans = {plan.name: plan for plan in list_experiments(folder)}
-    names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
-    return next(name for name in names if name not in plans or _fits(plans[name], prepared, request, folder))
+    return next(name for name in numbered(stem) if name not in plans or _fits(plans[name], prepared, request, folder))
 
 
 def _fits(plan: Plan, prepared: PreparedScript, request: Request, folder: Path) -> bool:

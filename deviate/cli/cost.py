@@ -267,7 +267,7 @@ class FirstCost:
 
     experiments: Sequence[PreparedExperiment]
     outlook: Outlook
-    _ended: set[str] = field(default_factory=set)
+    _ended: set[Path] = field(default_factory=set)
     _is_over: bool = False
 
     def __post_init__(self) -> None:
@@ -276,10 +276,10 @@ class FirstCost:
 
     def take(self, update: RunUpdate) -> str | None:
         """Process an update; returns a sentence for the user, or None."""
-        if self._is_over or update.kind != "finished" or update.status != "completed":
+        if self._is_over or not update.is_completed:
             return None
-        self._ended.add(update.experiment)
-        if not self._ended >= {experiment.folder.name for experiment in self.experiments}:
+        self._ended.add(update.order.experiment)
+        if not self._ended >= {experiment.folder for experiment in self.experiments}:
             return None
         self._is_over = True
         ended = {experiment.name: list(ended_runs(experiment.folder)) for experiment in self.experiments}

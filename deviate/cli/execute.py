@@ -13,13 +13,12 @@ from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.cli.options.results import Documents
 from deviate.cli.publish import publish
 from deviate.model.plan import Settings
-from deviate.replay.between_runs import SameData
+from deviate.replay.between_runs import SameData, SweepEffect
 from deviate.replay.cleanup import clean_up
 from deviate.replay.experiments import PreparedExperiment, fair_order, make_executor, places_without_weights, record_end
 from deviate.replay.first_run import FirstRun
 from deviate.replay.live_estimates import LiveEstimates
 from deviate.replay.states import expected_runs
-from deviate.replay.sweep_effect import SweepEffect
 from deviate.stats.options import AnalysisOptions
 
 if TYPE_CHECKING:  # commands that only show records do not import these

@@ -120,7 +120,7 @@ def run_command(
     experiments = pipeline.run(requests, folder, options, output, is_plan_only=plan_only)
     if plan_only:
         for experiment in experiments:
-            n_runs = len(specs_of(experiment.plan, experiment.snapshot))
+            n_runs = len(specs_of(experiment.plan))
             output.say(f"Planned  {experiment.name}: deviate worker {experiment.name} --index 0 … {n_runs - 1}")
         return
     if sweep_of is not None:

@@ -275,12 +275,8 @@ def experiment_document(overview: Overview) -> dict[str, Any]:
         "folder": str(overview.folder),
         "created": plan.created,
         "used_by": overview.used_by,
-        "command": list(redact_words(plan.command)),
-        "cwd": plan.cwd,
-        "prepare": [list(redact_words(words)) for words in plan.prepare],
-        "then": [list(redact_words(words)) for words in plan.then],
-        "wrap": list(redact_words(plan.wrap)),
-        "environment": redact_variables(dict(plan.environment)),
+        **launch_document(plan),
+        "prepare": list(map(redact_words, plan.prepare)),
         "seed": plan.seed,
         "variants": [
             {"name": variant.name, "n_runs": variant.n_runs, "varied": list(variant.varied), "held": list(variant.held)}
@@ -288,7 +284,6 @@ def experiment_document(overview: Overview) -> dict[str, Any]:
             if overview.variant in {"", variant.name}
         ],
         "n_threads": plan.n_threads,
-        "capture": dict(plan.capture),
         "settings": {
             name: {"value": value, "from": origin} for name, (value, origin) in settings_of(_plan_of(overview)).items()
         },
@@ -300,6 +295,18 @@ def experiment_document(overview: Overview) -> dict[str, Any]:
         "runs": [state_document(state) for state in overview.states],
         "means": [_mean_document(mean) for mean in overview.means],
         "warnings": list(overview.warnings),
+    }
+
+
+def launch_document(launched: Plan | Spec) -> dict[str, Any]:
+    """What is run, and what it keeps, without secrets."""
+    return {
+        "command": redact_words(launched.command),
+        "cwd": launched.cwd,
+        "then": list(map(redact_words, launched.then)),
+        "wrap": redact_words(launched.wrap),
+        "environment": redact_variables(dict(launched.environment)),
+        "capture": dict(launched.capture),
     }
 
 

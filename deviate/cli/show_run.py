@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deviate.base.redaction import redact_variables, redact_words
 from deviate.cli.show_experiment import (
     LABEL_WIDTH,
     attempts_of,
     command_lines,
+    launch_document,
     state_document,
     state_text,
     step_text,
@@ -86,7 +86,13 @@ def run_document(experiment: Path, state: RunState) -> dict[str, Any]:
     spec = _spec(experiment, state)
     return {
         **state_document(state),
-        "spec": None if spec is None else _spec_document(spec),
+        "spec": spec
+        and {
+            **launch_document(spec),
+            "seeds": dict(spec.seeds),
+            "controls": dict(spec.controls),
+            "sources_hash": spec.sources_hash,
+        },
         "attempts": [
             {
                 "number": attempt.number,
@@ -164,17 +170,3 @@ def _paths(attempt: Path) -> Iterator[tuple[str, str]]:
 
 def _spec(experiment: Path, state: RunState) -> Spec | None:
     return read_spec(spec_file(runs_folder(experiment) / state.run_id)) if state.run_id else None
-
-
-def _spec_document(spec: Spec) -> dict[str, Any]:
-    return {
-        "command": list(redact_words(spec.command)),
-        "then": [list(redact_words(words)) for words in spec.then],
-        "wrap": list(redact_words(spec.wrap)),
-        "cwd": spec.cwd,
-        "seeds": dict(spec.seeds),
-        "controls": dict(spec.controls),
-        "capture": dict(spec.capture),
-        "environment": redact_variables(dict(spec.environment)),
-        "sources_hash": spec.sources_hash,
-    }

@@ -76,7 +76,7 @@ def is_meant(folder: Path, names: Sequence[str], *, is_asked: bool) -> bool:
         return True
     if len(names) != 1 or _is_experiment(folder, names[0]):
         return False
-    from deviate.records.sweeps import has_sweep
+    from deviate.records.experiments import has_sweep
 
     return has_sweep(folder, names[0])
 
@@ -100,7 +100,7 @@ def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Docu
     """
     from deviate.cli.publish import publish_sheet
     from deviate.pipeline import describe_variants
-    from deviate.records.sweeps import read_sweep
+    from deviate.records.experiments import read_sweep
     from deviate.report.parts.sweep import sweep_document
     from deviate.stats.sweep import judge_sweep
 

@@ -24,6 +24,7 @@ from deviate.doctor.hazards import hazards
 from deviate.doctor.judge import DETERMINISTIC_OPS, judge
 from deviate.errors import InputError
 from deviate.model.diagnosis import Concern, Control, Diagnosis, Framework, Interpreter, Machine
+from deviate.replay.machine import examine_machine
 
 PROBE = Path(__file__).with_name("probe.py")
 OLDEST = (3, 8)
@@ -148,26 +149,21 @@ class _Asker:
         result = self._ask([self._question(["python"])])["python"]
         python_facts = self._facts("python")
         fault = describe_death(result, python_facts, self.timeout_s)
-        if fault and "installed" not in python_facts.values:
+        if fault:
             raise InputError(
                 f"cannot examine {self.python}: {fault}", "name another interpreter: deviate doctor --python PATH"
             )
         python_facts = dataclasses.replace(python_facts, values={**python_facts.values, **first.values})
         names = python_facts.texts("installed")
-        has_tpu = any(device.startswith("TPU") for device in python_facts.texts("accelerators"))
+        machine = examine_machine()
+        has_tpu = any(device.startswith("TPU") for device in machine.accelerators)
         wanted = [question for question in chain(*LINES) if question.partition(".")[0] in names]
-        facts, faults = self._ask_kept(wanted, _state(python_facts), jobs=1 if has_tpu else JOBS)
+        facts, faults = self._ask_kept(wanted, _state(python_facts, machine), jobs=1 if has_tpu else JOBS)
         python = judge("python", python_facts, "", facts, self.python)
         judged = [judge(name, facts[name], faults.get(name, ""), facts, self.python) for name in names]
         absent = [Framework(name, "absent") for name in python_facts.texts("known") if name not in names]
         frameworks = (python, *judged, *absent)
-        machine = _machine(python_facts)
-        unheard = (
-            (Concern("the machine could not be examined", fault, "check its drivers, for example with nvidia-smi"),)
-            if fault
-            else ()
-        )
-        return machine, frameworks, (*unheard, *hazards(python_facts, machine, frameworks))
+        return machine, frameworks, hazards(python_facts, machine, frameworks)
 
     def _ask_kept(
         self, wanted: Sequence[str], state: str, *, jobs: int
@@ -217,7 +213,7 @@ class _Asker:
         return read_facts(self.folder / f"{name}.facts")
 
 
-def _state(python: ChildFacts) -> str:
+def _state(python: ChildFacts, machine: Machine) -> str:
     """A digest of all that answers depend on: the interpreter with its packages, machine, variables, settings.
 
     Empty where the packages are not known.
@@ -228,21 +224,8 @@ def _state(python: ChildFacts) -> str:
         with contextlib.suppress(OSError, RuntimeError):  # RuntimeError: a user without a home
             settings[path] = Path(path).expanduser().stat().st_mtime_ns
     is_known = "packages" in python.values
-    document = {"python": python.values, "variables": variables, "settings": settings}
+    document = {"python": python.values, "machine": asdict(machine), "variables": variables, "settings": settings}
     return document_digest(document) if is_known else ""
-
-
-def _machine(facts: ChildFacts) -> Machine:
-    return Machine(
-        system=facts.text("system"),
-        processor=str(facts.table("cpu").get("name", "")),
-        instructions=facts.texts("instructions"),
-        n_cpus=facts.count("n_cpus"),
-        n_cpus_allowed=facts.count("n_cpus_allowed"),
-        quota=facts.number("quota"),
-        accelerators=facts.texts("accelerators"),
-        container=facts.text("container"),
-    )
 
 
 SCHEMA = 2

@@ -5,10 +5,11 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from deviate.base.git import git_environment, run_git, safe_git
+from deviate.model.records import Revision
 
 # ---------------------------------------------------------------- the history in the runs
 #
@@ -105,27 +106,7 @@ SOURCES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GitState:
-    """Git state of the project.
-
-    Attributes:
-        commit: None before the first one.
-        branch: None where no branch is checked out.
-        is_dirty: tracked files differ from the commit.
-        n_untracked: files that git neither tracks nor ignores; `untracked` names the sources among them.
-        is_cut: the diff is longer than what was kept.
-    """
-
-    commit: str | None
-    branch: str | None
-    is_dirty: bool
-    n_untracked: int
-    untracked: tuple[str, ...]
-    is_cut: bool = False
-
-
-def freeze_provenance(root: Path, diff: Path) -> GitState | None:
+def freeze_provenance(root: Path, diff: Path) -> Revision | None:
     """Query the git state of the project at `root`, and write uncommitted changes to the file `diff`.
 
     Secrets are not redacted, since the diff contains source text, which is in the snapshot anyway. Binary files are
@@ -148,10 +129,10 @@ def freeze_provenance(root: Path, diff: Path) -> GitState | None:
         return None
     if text:
         diff.write_bytes(text)
-    return GitState(state.commit, state.branch, state.is_dirty, state.n_untracked, state.untracked, is_cut)
+    return replace(state, is_cut=is_cut)
 
 
-def _state(status: bytes) -> GitState:
+def _state(status: bytes) -> Revision:
     """Source: git-status(1), Porcelain Format Version 2."""
     commit = branch = None
     is_dirty = False
@@ -167,7 +148,7 @@ def _state(status: bytes) -> GitState:
         elif head in {b"1", b"2", b"u"}:
             is_dirty = True
     sources = [name for name in sorted(untracked) if PurePosixPath(name).suffix in SOURCES]
-    return GitState(commit, branch, is_dirty, len(untracked), tuple(sources[:MOST_NAMED]))
+    return Revision(commit, branch, is_dirty, len(untracked), untracked=tuple(sources[:MOST_NAMED]))
 
 
 def _diff(root: Path) -> tuple[bytes, bool]:

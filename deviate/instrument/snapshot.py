@@ -9,30 +9,28 @@ snapshot/manifest.json
 
 import hashlib
 import io
-import json
 import os
 import shutil
 import stat
-import sys
 import tokenize
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+
+import msgspec.structs
 
 import deviate
 from deviate.base.decisions import log_decision
-from deviate.base.digests import file_digest, with_digest
+from deviate.base.digests import file_digest
 from deviate.base.notebooks import notebook_script
 from deviate.base.text_patterns import pattern_regex
 from deviate.errors import InputError, RecordError, ToolError
-from deviate.instrument.git import GitState, freeze_git, freeze_provenance
+from deviate.instrument.git import freeze_git, freeze_provenance
 from deviate.instrument.input_taps import InputTaps
 from deviate.instrument.rewrite import Instrumented, instrument_text
 from deviate.instrument.tree import (
     COPY_BELOW,
-    CROWD_ABOVE,
     SOURCE_SUFFIXES,
-    FrozenFile,
     Tree,
     data_kind,
     freeze_tree,
@@ -43,9 +41,13 @@ from deviate.instrument.tree import (
 from deviate.model.analysis import REPORTED_OTHERWISE, TEXT_SINK, Analysis
 from deviate.model.places import is_notebook
 from deviate.model.plan import Snapshot
+from deviate.model.records import Revision
+from deviate.records.files import read_json, write_record
+from deviate.records.layout import manifest_file
+from deviate.records.schema import FileEntry, Manifest
+from deviate.records.snapshot import GUEST_MANIFEST, read_manifest
 from deviate.registry import ADAPTERS, SINKS, Plugin, adapted_modules, travelling, warn_of
 
-SCHEMA = 3
 GUEST = "_deviate_guest"
 
 
@@ -75,7 +77,7 @@ def freeze(
         InputError: a file of the project cannot be read as its coding line says.
         RecordError: there is a whole snapshot already, or it cannot be written.
     """
-    if (destination / "manifest.json").exists():
+    if manifest_file(destination).exists():
         raise RecordError(f"{destination} already has a snapshot", "choose another experiment name")
     root = sources or analysis.root
     try:
@@ -95,8 +97,9 @@ def freeze(
         guest_manifest = _guest_manifest(
             analysis, destination, edits, adapters, has_input_taps=is_tapped and has_input_taps
         )
-        write_json(destination / "guest" / GUEST / "manifest.json", guest_manifest)
-        write_json(destination / "manifest.json", _manifest(analysis, snapshot, tree, git, tapped, is_tapped=is_tapped))
+        write_record(destination / GUEST_MANIFEST, "manifest", guest_manifest)
+        # Last: with it the snapshot is complete.
+        write_record(manifest_file(destination), "manifest", _manifest(analysis, snapshot, tree, git, tapped))
     except OSError as error:
         raise RecordError(
             f"cannot copy {root} into {destination}: {error}", "check free space and permissions there"
@@ -126,7 +129,7 @@ def _convert_notebooks(analysis: Analysis, folder: Path, tree: Tree) -> list[str
         place.unlink()  # it may be a link, and another name of the user's own file
         place.write_bytes(script)
         os.utime(place, ns=(facts.st_atime_ns, facts.st_mtime_ns))
-        tree.files[name] = FrozenFile("copied", len(script), facts.st_mtime_ns, hashlib.sha256(script).hexdigest())
+        tree.files[name] = FileEntry("copied", facts.st_mtime_ns, len(script), hashlib.sha256(script).hexdigest())
     tree.notebooks = names
     return names
 
@@ -227,32 +230,24 @@ def _copy_guest(guest: Path) -> None:
 
 
 def _manifest(
-    analysis: Analysis, snapshot: Snapshot, tree: Tree, git: GitState | None, edited: Sequence[str], *, is_tapped: bool
-) -> dict[str, object]:
-    return {
-        "schema": SCHEMA,
-        "root": str(analysis.root),
-        "script": analysis.script,
-        "sources_hash": snapshot.sources_hash,
-        "is_tapped": is_tapped,
-        "main_loop": analysis.main_loop.id if analysis.main_loop else None,
-        "files": {name: asdict(file) for name, file in tree.files.items()},
-        "linked_folders": {
-            name: {"kind": "environment" if folder.is_environment else "symlinked", "mtime_ns": folder.mtime_ns}
-            for name, folder in tree.linked_folders.items()
-        },
-        "links": tree.links,
-        "emptied": tree.emptied,
-        "own_output": tree.own_output,
-        "notebooks": tree.notebooks,
-        "sites": [asdict(site) for site in analysis.sites],
-        "loops": [asdict(loop) for loop in analysis.loops],
-        "metrics": [asdict(metric) for metric in analysis.metrics],
-        "unreached": [asdict(metric) for metric in analysis.unreached],
-        "warnings": tree.warnings,
-        "git": asdict(git) if git else None,
-        "digests": digests_of(snapshot.folder, edited),
-    }
+    analysis: Analysis, snapshot: Snapshot, tree: Tree, git: Revision | None, edited: Sequence[str]
+) -> Manifest:
+    return Manifest(
+        root=str(analysis.root),
+        sources_hash=snapshot.sources_hash,
+        main_loop=analysis.main_loop.id if analysis.main_loop else None,
+        files=tree.files,
+        linked_folders=tree.linked_folders,
+        own_output=tuple(tree.own_output),
+        notebooks=tuple(tree.notebooks),
+        sites=analysis.sites,
+        loops=analysis.loops,
+        metrics=analysis.metrics,
+        unreached=analysis.unreached,
+        warnings=tuple(tree.warnings),
+        git=git,
+        digests=digests_of(snapshot.folder, edited),
+    )
 
 
 def digests_of(snapshot: Path, edited: Sequence[str]) -> dict[str, str]:
@@ -281,7 +276,6 @@ def _guest_manifest(
     texts = [metric.expression for metric in analysis.metrics if metric.sink == TEXT_SINK]
     patterns = {text: pattern_regex(text, f"{analysis.script}") for text in texts}
     return {
-        "schema": SCHEMA,
         "root": str(analysis.root),
         "originals": str((destination / "originals").absolute()),
         "files": {name: {"edits": done.edits} for name, done in edits.items()},
@@ -310,14 +304,6 @@ def _watched(analysis: Analysis, edits: dict[str, Instrumented]) -> dict[str, tu
     markers = {number: marker for done in edits.values() for number, marker in done.watched.items()}
     hazards = analysis.hazards
     return {str(number): (hazards[number].file, hazards[number].line, markers[number]) for number in sorted(markers)}
-
-
-def write_json(path: Path, document: dict[str, object]) -> None:
-    """Write a file atomically, with its digest. An existing manifest means that the snapshot is complete."""
-    partial = path.with_name(path.name + ".part")
-    text = json.dumps(with_digest(document), allow_nan=False)
-    partial.write_text(text, encoding="utf-8", errors="surrogateescape")
-    partial.replace(path)
 
 
 # ---------------------------------------------------------------- plug-ins
@@ -362,40 +348,35 @@ SHARED = frozenset({"shared", "linked"})
 """Kinds of files that runs link; the links are verified."""
 
 
-def note_prepared(snapshot: Snapshot, *, copy_below: int = COPY_BELOW, crowd_above: int = CROWD_ABOVE) -> None:
+def note_prepared(snapshot: Snapshot) -> None:
     """Add changed and new data files of the tree to the manifest, if runs should share them.
 
     Call this after the command has ended and before the first run; repeated calls are harmless. A small file that is
     not one of very many is not added: each run has its own copy.
 
     Raises:
-        RecordError: the manifest cannot be read or written.
+        RecordError: the manifest or the tree cannot be read, or the manifest cannot be written.
     """
-    path, tree = snapshot.folder / "manifest.json", snapshot.folder / "tree"
+    path, tree = manifest_file(snapshot.folder), snapshot.folder / "tree"
+    manifest = read_manifest(snapshot.folder)
+    prepared: dict[str, FileEntry | None] = {}
+    seen: set[str] = set()
     try:
-        document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
-        frozen = {name: (entry["size"], entry["mtime_ns"], entry["kind"]) for name, entry in document["files"].items()}
-        crowds = survey_of(tree, copy_below, crowd_above, sys.maxsize, sys.maxsize)
-        prepared: dict[str, dict[str, object] | None] = {}
-        seen: set[str] = set()
+        crowds = survey_of(tree, links_folders=False)
         for name, facts in _files(os.fspath(tree), ""):
             seen.add(name)
-            size, mtime_ns, kind = frozen.get(name, (-1, -1, "copied"))
-            if (size, mtime_ns) == (facts.st_size, facts.st_mtime_ns):
+            frozen = manifest.files.get(name, FileEntry("copied", -1))
+            if (frozen.size, frozen.mtime_ns) == (facts.st_size, facts.st_mtime_ns):
                 continue
-            is_shared = facts.st_size > copy_below or crowds.has_in_crowd(name)
-            if data_kind(name) is not None and (is_shared or kind != "copied"):
-                file = FrozenFile("shared" if is_shared else "copied", facts.st_size, facts.st_mtime_ns)
-                prepared[name] = asdict(file)
-        prepared.update({name: None for name, (*_, kind) in frozen.items() if kind in SHARED and name not in seen})
-        document["prepared"] = prepared
-        edited = [name.removeprefix("tree/") for name in document["digests"] if name.startswith("tree/")]
-        document["digests"] = digests_of(snapshot.folder, edited)
-        write_json(path, document)
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise RecordError(
-            f"cannot add prepared files to {path}: {error}", "run under another --name; this snapshot is damaged"
-        ) from error
+            is_shared = facts.st_size > COPY_BELOW or crowds.has_in_crowd(name)
+            if data_kind(name) is not None and (is_shared or frozen.kind != "copied"):
+                prepared[name] = FileEntry("shared" if is_shared else "copied", facts.st_mtime_ns, facts.st_size)
+        prepared |= {name: None for name, file in manifest.files.items() if file.kind in SHARED and name not in seen}
+        edited = [name.removeprefix("tree/") for name in manifest.digests if name.startswith("tree/")]
+        digests = digests_of(snapshot.folder, edited)
+    except OSError as error:
+        raise RecordError(f"reading {tree}: {error}", "run under another --name") from error
+    write_record(path, "manifest", msgspec.structs.replace(manifest, prepared=prepared, digests=digests))
 
 
 def _files(folder: str, relative: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -422,13 +403,13 @@ def take_over(snapshot: Snapshot, destination: Path) -> Snapshot:
     try:
         shutil.rmtree(destination, ignore_errors=True)
         shutil.copytree(snapshot.folder, destination, symlinks=True, copy_function=_link)
-        manifest = destination / "guest" / GUEST / "manifest.json"
-        document = json.loads(manifest.read_text(encoding="utf-8", errors="surrogateescape"))
-        write_json(manifest, {**document, "originals": str((destination / "originals").absolute())})
-    except (OSError, shutil.Error, ValueError) as error:
+    except (OSError, shutil.Error) as error:
         raise RecordError(
             f"cannot copy {snapshot.folder} into {destination}: {error}", "check free space and permissions there"
         ) from error
+    document = read_json(destination / GUEST_MANIFEST, "manifest")
+    document["originals"] = str((destination / "originals").absolute())
+    write_record(destination / GUEST_MANIFEST, "manifest", document)
     return replace(snapshot, folder=destination)
 
 
@@ -481,16 +462,7 @@ def _is_same(path: Path, content: str) -> bool:
 
 
 def _contents(snapshot: Path) -> tuple[Mapping[str, str], frozenset[str]]:
-    """What identifies each file (its hash, or size and time where it is large), and the names of own output."""
-    path = snapshot / "manifest.json"
-    try:
-        document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
-        scripts = document["notebooks"]
-        contents = {
-            str(name): str(entry["sha256"] or f"{entry['size']} {entry['mtime_ns']}")
-            for name, entry in document["files"].items()
-            if is_seen(name, scripts)
-        }
-        return contents, frozenset(map(str, document["own_output"]))
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise RecordError(f"cannot read {path}: {error}", "run under another --name; this record is damaged") from error
+    """What identifies each file, and the names of own output."""
+    manifest = read_manifest(snapshot)
+    seen = {name: file.content for name, file in manifest.files.items() if is_seen(name, manifest.notebooks)}
+    return seen, frozenset(manifest.own_output)

@@ -17,9 +17,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
 from deviate.model.places import is_notebook
+from deviate.records.schema import FileEntry
 
 # ---------------------------------------------------------------- output of this command
 #
@@ -120,31 +120,7 @@ NOT_HASHED = frozenset({"deviate.toml"})
 DOCUMENTS = frozenset({".html", ".pdf", ".tex", ".svg", ".md", ".log"})
 """Suffixes of documents, which do not affect runs: a report beside the script must not change its hash."""
 
-FileKind = Literal["copied", "shared", "linked", "symlinked"]
 NO_DIGITS = str.maketrans("", "", string.digits)
-
-
-@dataclass(frozen=True, slots=True)
-class FrozenFile:
-    """A file of the tree: `sha256` for a copied one; size and time for a linked one, which may change.
-
-    Attributes:
-        kind: "copied" is copied again for each run; of a "shared" one the runs have the snapshot's copy, and of a
-            "linked" one the user's own file.
-    """
-
-    kind: FileKind
-    size: int
-    mtime_ns: int
-    sha256: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedFolder:
-    """A folder that the tree links to."""
-
-    mtime_ns: int
-    is_environment: bool
 
 
 @dataclass(slots=True)
@@ -152,6 +128,7 @@ class Tree:
     """A frozen tree, by path relative to the root with forward slashes.
 
     Attributes:
+        files: those that are copied have a digest; those that are linked may change, and have size and time alone.
         links: symbolic links of the project and where they point in the tree.
         emptied: outputs that were there and start empty or absent, this command's own among them.
         own_output: files that receive output of this command, or received that of an earlier one. The latter are
@@ -160,9 +137,8 @@ class Tree:
         warnings: what could not be taken, for the user.
     """
 
-    files: dict[str, FrozenFile] = field(default_factory=dict)
-    folders: list[str] = field(default_factory=list)
-    linked_folders: dict[str, LinkedFolder] = field(default_factory=dict)
+    files: dict[str, FileEntry] = field(default_factory=dict)
+    linked_folders: dict[str, FileEntry] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     emptied: list[str] = field(default_factory=list)
     own_output: list[str] = field(default_factory=list)
@@ -193,17 +169,7 @@ class TreeSurvey:
         return kind is not None and (self.crowds is None or kind in self.crowds)
 
 
-def freeze_tree(
-    root: Path,
-    target: Path,
-    *,
-    empty: Sequence[str],
-    received: Collection[str] = (),
-    copy_below: int = COPY_BELOW,
-    crowd_above: int = CROWD_ABOVE,
-    crowd_bytes: int = CROWD_BYTES,
-    link_above: int = LINK_WHOLE_ABOVE,
-) -> Tree:
+def freeze_tree(root: Path, target: Path, *, empty: Sequence[str], received: Collection[str] = ()) -> Tree:
     """Copy and link the project into `target`, which must not exist.
 
     Args:
@@ -211,11 +177,10 @@ def freeze_tree(
         received: paths relative to the root of files that output of earlier commands went to.
     """
     tree = Tree()
-    survey = survey_of(root, copy_below, crowd_above, crowd_bytes, link_above)
-    survey = replace(survey, received=frozenset(received))
+    survey = replace(survey_of(root), received=frozenset(received))
     without = {str(PurePosixPath(path)) for path in empty} - {"."}
     target.mkdir(parents=True)
-    _freeze_folder(os.fspath(root), os.fspath(target), "", tree, survey, without, copy_below)
+    _freeze_folder(os.fspath(root), os.fspath(target), "", tree, survey, without)
     return tree
 
 
@@ -245,21 +210,21 @@ def hash_tree(tree: Tree) -> str:
     own_output = frozenset(tree.own_output)
     digest = hashlib.sha256()
     entries = [
-        (name, file.sha256 or f"{file.size} {file.mtime_ns}")
+        (name, file.content)
         for name, file in tree.files.items()
         if is_seen(name, tree.notebooks) and name not in own_output
     ]
     entries += [(name, f"-> {target}") for name, target in tree.links.items()]
     entries += [
-        (name, f"{folder.mtime_ns}") for name, folder in tree.linked_folders.items() if not folder.is_environment
+        (name, f"{folder.mtime_ns}") for name, folder in tree.linked_folders.items() if folder.kind != "environment"
     ]
     for name, content in sorted(entries):
         digest.update(f"{name}\0{content}\0".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 
-def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, link_above: int) -> TreeSurvey:
-    """Collect names and sizes of all files below `root`."""
+def survey_of(root: Path, *, links_folders: bool = True) -> TreeSurvey:
+    """Collect names and sizes of all files below `root`; `links_folders`: large folders may be linked whole."""
     heavy: set[str] = set()
 
     def count(folder: str, relative: str) -> tuple[Counter[str | None], Counter[str | None]]:
@@ -268,7 +233,7 @@ def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, l
         n_bytes: Counter[str | None] = Counter()
         for entry in _entries(folder):
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in LEFT_OUT and not _is_environment(entry.path):
+                if entry.name not in LEFT_OUT and not is_environment(entry.path):
                     inner_files, inner_bytes = count(entry.path, f"{relative}{entry.name}/")
                     n_files.update(inner_files)
                     n_bytes.update(inner_bytes)
@@ -276,18 +241,18 @@ def survey_of(root: Path, copy_below: int, crowd_above: int, crowd_bytes: int, l
                 kind = data_kind(entry.name)
                 n_files[kind] += 1
                 size = _size(entry)
-                n_bytes[kind] += size if size <= copy_below else 0
-        if n_files.total() > link_above and relative and not n_files[None]:
+                n_bytes[kind] += size if size <= COPY_BELOW else 0
+        if links_folders and n_files.total() > LINK_WHOLE_ABOVE and relative and not n_files[None]:
             heavy.add(relative.rstrip("/"))
             return Counter(), Counter()
         return n_files, n_bytes
 
     n_files, n_bytes = count(os.fspath(root), "")
-    crowds = frozenset(kind for kind, n in n_files.items() if n > crowd_above and kind is not None)
+    crowds = frozenset(kind for kind, n in n_files.items() if n > CROWD_ABOVE and kind is not None)
     n_others = sum(n for kind, n in n_files.items() if kind not in crowds and kind is not None)
-    size = sum(n_bytes[kind] for kind in n_files if kind is not None and (kind in crowds or n_others > crowd_above))
-    crowded = None if n_others > crowd_above else crowds
-    return TreeSurvey(frozenset(heavy), crowded, size > crowd_bytes, own_output())
+    size = sum(n_bytes[kind] for kind in n_files if kind is not None and (kind in crowds or n_others > CROWD_ABOVE))
+    crowded = None if n_others > CROWD_ABOVE else crowds
+    return TreeSurvey(frozenset(heavy), crowded, size > CROWD_BYTES, own_output())
 
 
 def _size(entry: os.DirEntry[str]) -> int:
@@ -297,9 +262,7 @@ def _size(entry: os.DirEntry[str]) -> int:
         return 0
 
 
-def _freeze_folder(
-    root: str, target: str, relative: str, tree: Tree, survey: TreeSurvey, without: set[str], copy_below: int
-) -> None:
+def _freeze_folder(root: str, target: str, relative: str, tree: Tree, survey: TreeSurvey, without: set[str]) -> None:
     for entry in sorted(_entries(f"{root}/{relative}", tree.warnings), key=lambda entry: entry.name):
         name = f"{relative}{entry.name}"
         place = f"{target}/{name}"
@@ -316,43 +279,41 @@ def _freeze_folder(
                 tree.emptied.append(name)
                 if is_folder:
                     os.mkdir(place)
-                    tree.folders.append(name)
-            elif is_folder and (name in survey.heavy or _is_environment(entry.path)):
+            elif is_folder and (name in survey.heavy or is_environment(entry.path)):
                 os.symlink(entry.path, place, target_is_directory=True)
-                is_environment = name not in survey.heavy
-                tree.linked_folders[name] = LinkedFolder(entry.stat().st_mtime_ns, is_environment)
+                kind = "symlinked" if name in survey.heavy else "environment"
+                tree.linked_folders[name] = FileEntry(kind, entry.stat().st_mtime_ns)
             elif is_folder:
                 os.mkdir(place)
-                tree.folders.append(name)
-                _freeze_folder(root, target, f"{name}/", tree, survey, without, copy_below)
+                _freeze_folder(root, target, f"{name}/", tree, survey, without)
             elif stat.S_ISREG((facts := entry.stat(follow_symlinks=False)).st_mode):
                 if (facts.st_dev, facts.st_ino) in survey.own_output and data_kind(name) is not None:
                     tree.emptied.append(name)
                     tree.own_output.append(name)
                 else:
-                    tree.files[name] = _freeze_file(entry, place, survey, copy_below)
+                    tree.files[name] = _freeze_file(entry, place, survey)
                     tree.own_output += [name] if name in survey.received and data_kind(name) is not None else []
         except OSError as error:
             tree.warnings.append(f"{name} could not be copied into the snapshot: {error.strerror or error}")
 
 
-def _freeze_file(entry: os.DirEntry[str], place: str, survey: TreeSurvey, copy_below: int) -> FrozenFile:
+def _freeze_file(entry: os.DirEntry[str], place: str, survey: TreeSurvey) -> FileEntry:
     facts = entry.stat(follow_symlinks=False)
     is_in_crowd = survey.has_in_crowd(entry.name)
-    is_small = facts.st_size <= copy_below and not (is_in_crowd and survey.is_bulky)
+    is_small = facts.st_size <= COPY_BELOW and not (is_in_crowd and survey.is_bulky)
     if is_small or data_kind(entry.name) is None:
         try:
             digest = _copy(entry.path, place)
-            return FrozenFile("shared" if is_in_crowd else "copied", facts.st_size, facts.st_mtime_ns, digest)
+            return FileEntry("shared" if is_in_crowd else "copied", facts.st_mtime_ns, facts.st_size, digest)
         except PermissionError:  # the run may not be able to read it either; it decides
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(place)
     try:
         os.link(entry.path, place, follow_symlinks=False)
-        return FrozenFile("linked", facts.st_size, facts.st_mtime_ns)
+        return FileEntry("linked", facts.st_mtime_ns, facts.st_size)
     except OSError:  # another device, or a file of somebody else's
         os.symlink(entry.path, place)
-        return FrozenFile("symlinked", facts.st_size, facts.st_mtime_ns)
+        return FileEntry("symlinked", facts.st_mtime_ns, facts.st_size)
 
 
 def _copy(source: str, place: str) -> str:
@@ -385,7 +346,7 @@ def _link_target(root: str, name: str, target: str) -> str:
     return target if not os.path.isabs(target) else os.path.relpath(absolute, folder)
 
 
-def _is_environment(folder: str) -> bool:
+def is_environment(folder: str) -> bool:
     """Whether a folder is a virtual environment, which is linked so that its `python` and `activate` work in a run."""
     return os.path.exists(os.path.join(folder, "pyvenv.cfg")) or os.path.isdir(os.path.join(folder, "conda-meta"))
 

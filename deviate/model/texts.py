@@ -1,6 +1,7 @@
 """Names and numbers in a sentence."""
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 
 
 def first_few(names: Sequence[str], most: int) -> str:
@@ -16,6 +17,12 @@ def first_few(names: Sequence[str], most: int) -> str:
 def count(n: int, noun: str) -> str:
     """`1 run`, `2 runs`."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def numbered(name: str, join: str = "-") -> Iterator[str]:
+    """The name, and then the name with numbers from 2: the first one that is free can be taken."""
+    yield name
+    yield from (f"{name}{join}{number}" for number in itertools.count(2))
 
 
 def ranges(numbers: Iterable[int]) -> list[str]:

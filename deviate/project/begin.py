@@ -15,6 +15,7 @@ from deviate.base.redaction import redact_words
 from deviate.errors import InputError
 from deviate.model.analysis import TEXT_SINK, Analysis
 from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, PrimaryChoice, Selection, Settings, Snapshot
+from deviate.model.texts import first_few
 from deviate.project.command import CONFIG
 from deviate.project.prepare import PreparedScript
 from deviate.project.validate import refuse_mute
@@ -114,6 +115,10 @@ def _name_is_taken(name: str, misfit: str) -> InputError:
     )
 
 
+REQUESTED = ("seed", "environment", "prepare", "wrap", "n_threads", "settings", "sweep")
+"""Fields that a plan has from the request as they are."""
+
+
 def _make(
     prepared: PreparedScript, request: Request, folder: Path, name: str, like: Snapshot | None
 ) -> PreparedExperiment:
@@ -138,22 +143,15 @@ def _make(
         root=target.root,
         command=target.command,
         cwd=target.cwd,
-        seed=request.seed,
         sources_hash=snapshot.sources_hash,
         variants=tuple(VariantPlan(variant.name, request.runs, variant) for variant in request.variants),
         selection=_selection(prepared, request),
-        jobs=request.settings.jobs,
-        environment=request.environment,
-        prepare=request.prepare,
         then=target.then,
-        wrap=request.wrap,
-        n_threads=request.n_threads,
-        settings=request.settings,
+        **{field: getattr(request, field) for field in REQUESTED},
         looks=request.sample_size.looks,
         spending=request.sample_size.spending,
         precision=request.sample_size.precision,
         capture=with_defaults(request.capture),
-        sweep=request.sweep,
         streams=streams,
         scores=SCORES_NUMBER,
         plugins=plugins,
@@ -312,8 +310,7 @@ def _misfit(plan: Plan, prepared: PreparedScript, request: Request, folder: Path
             return f"another definition of variant {variant.name}: {describe_variant(definition)}"
     changed = changed_files(snapshot_folder(find_experiment(folder, plan.name)), now)
     if changed:
-        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-        return f"another state of {changed[0]}{more}"
+        return f"another state of {first_few(changed, 1)}"
     return ""
 
 
@@ -336,7 +333,6 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
         time=time.time(),
         selection=_with_planned(_selection(prepared, request), plan.selection),
         variants=tuple(planned.values()),
-        jobs=request.settings.jobs,
         settings=request.settings,
         origins=_grown_origins(plan, tuple(planned.values()), prepared, request),
         **(
@@ -354,7 +350,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
 def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
     """What the user has to know before the missing runs are executed."""
     plan = experiment.plan
-    orders = [Order(experiment.folder, spec) for spec in specs_of(plan, experiment.snapshot)]
+    orders = [Order(experiment.folder, spec) for spec in specs_of(plan)]
     is_whole = all(settled_attempt(order.run, order.spec) for order in orders)
     notes = [] if is_whole else [*_environment_notes(experiment.folder, plan), *_rule_notes(plan)]
     if plan.precision or plan.looks:

@@ -5,18 +5,19 @@ import difflib
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar, cast, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from deviate.base.text_patterns import pattern_regex
 from deviate.errors import InputError
-from deviate.model.analysis import Direction, Place, Role
+from deviate.model.analysis import Place, Role
 from deviate.model.places import line_of
 from deviate.series.aggregates import refuse_aggregate
 
-T = TypeVar("T")
 PARTS = ("capture", "experiment", "metrics", "snapshot", "statements", "variants")
 EXPERIMENT_KEYS = ("train", "command", "then", "runs", "variants", "main_loop")
 SNAPSHOT_KEYS = ("fresh",)
@@ -25,6 +26,24 @@ VARIANT_KEYS = ("vary", "hold", "set", "description")
 WHERE = re.compile(r"(.+):(\d+)")
 IN_CELL = re.compile(r"(.+\.ipynb) cell (\d+), line (\d+)")
 
+Text = Annotated[str, msgspec.Meta(description='a string, for example "…"')]
+Texts = Annotated[
+    tuple[Annotated[str, msgspec.Meta(min_length=1)], ...],
+    msgspec.Meta(description='a list of strings, for example ["…"]'),
+]
+Count = Annotated[int, msgspec.Meta(gt=0, description="a positive integer")]
+Number = Annotated[float, msgspec.Meta(description="a number")]
+Amount = Annotated[float, msgspec.Meta(ge=0, description="a number, at least 0")]
+Flag = Annotated[bool, msgspec.Meta(description="true or false")]
+Level = Annotated[
+    Annotated[str, msgspec.Meta(min_length=1)] | int,
+    msgspec.Meta(description="a level as a string or an integer"),
+]
+PLACES = {"where": Text, "main_loop": Text, "path": Texts}
+"""Keys with places, and how they are written."""
+FIELDS = {"primary": "is_primary"}
+"""Fields by key, where they have another name."""
+
 
 @dataclass(frozen=True, slots=True)
 class MetricConfig:
@@ -32,18 +51,18 @@ class MetricConfig:
 
     name: str
     where: Place | None = None
-    expression: str | None = None
+    expression: Text | None = None
     path: tuple[Place, ...] | None = None
-    label: str | None = None
-    match: str | None = None
-    direction: Direction | Literal["none"] | None = None
-    aggregate: str = "last"
-    unit: str = ""
+    label: Text | None = None
+    match: Text | None = None
+    direction: Literal["max", "min", "none"] | None = None
+    aggregate: Text = "last"
+    unit: Text = ""
     role: Role | None = None
-    is_primary: bool = False
-    margin: float | None = None
-    target: float | None = None
-    n_examples: int | None = None
+    is_primary: Flag = False
+    margin: Amount | None = None
+    target: Number | None = None
+    n_examples: Count | None = None
 
 
 METRIC_KEYS = tuple(
@@ -56,20 +75,20 @@ class VariantConfig:
     """A `[variants.NAME]` section: streams and factors by name, and levels of factors. Names are not checked here."""
 
     name: str
-    vary: tuple[str, ...] = ()
-    hold: tuple[str, ...] = ()
+    vary: Texts = ()
+    hold: Texts = ()
     levels: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    description: str = ""
+    description: Text = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureConfig:
     """The `[capture]` section as written. Keys that are not set are None; values are not checked here."""
 
-    keep: tuple[str, ...] | None = None
-    every: int | None = None
-    limit: str | None = None
-    tta: tuple[str, ...] | None = None
+    keep: Texts | None = None
+    every: Count | None = None
+    limit: Text | None = None
+    tta: Texts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +104,15 @@ class Config:
         statements: statements at the places of the metrics part when it was saved, by "file:line".
     """
 
-    train: str | None = None
-    command: str | None = None
-    then: tuple[str, ...] = ()
-    runs: int | None = None
-    variants: tuple[str, ...] | None = None
+    train: Text | None = None
+    command: Text | None = None
+    then: Texts = ()
+    runs: Count | None = None
+    variants: Texts | None = None
     main_loop: Place | None = None
     metrics: tuple[MetricConfig, ...] | None = None
     definitions: tuple[VariantConfig, ...] = ()
-    fresh: tuple[str, ...] = ()
+    fresh: Texts = ()
     capture: CaptureConfig = CaptureConfig()
     statements: Mapping[Place, str] = dataclasses.field(default_factory=dict)
 
@@ -138,36 +157,22 @@ def parse(text: str, file: str) -> Config:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{file} is not valid TOML: {error}", "Correct the line.") from None
     _refuse_unknown(content, PARTS, file)
-    experiment = _Section(f"{file} [experiment]", _table(content, "experiment", file))
-    _refuse_unknown(experiment.values, EXPERIMENT_KEYS, experiment.title)
-    main_loop = experiment.text("main_loop")
-    snapshot = _Section(f"{file} [snapshot]", _table(content, "snapshot", file))
-    _refuse_unknown(snapshot.values, SNAPSHOT_KEYS, snapshot.title)
-    capture = _Section(f"{file} [capture]", _table(content, "capture", file))
-    _refuse_unknown(capture.values, CAPTURE_KEYS, capture.title)
-    metrics, variants = _table(content, "metrics", file), _table(content, "variants", file)
-    statements = _Section(f"{file} [statements]", _table(content, "statements", file))
+    metrics, variants, statements = (_table(content, part, file) for part in ("metrics", "variants", "statements"))
     return Config(
-        train=experiment.text("train"),
-        command=experiment.text("command"),
-        then=experiment.texts("then") or (),
-        runs=experiment.count("runs"),
-        variants=experiment.texts("variants"),
-        main_loop=None if main_loop is None else _place(main_loop, experiment.title),
+        **_part(content, "experiment", Config, EXPERIMENT_KEYS, file),
         metrics=_metric_configs(metrics, file) if "metrics" in content else None,
-        definitions=tuple(
-            _variant_config(name, _table(variants, name, f"{file} [variants]"), file) for name in variants
-        ),
-        fresh=snapshot.texts("fresh") or (),
-        capture=CaptureConfig(
-            capture.texts("keep"), capture.count("every"), capture.text("limit"), capture.texts("tta")
-        ),
-        statements={_place(key, statements.title): statements.text(key) or "" for key in statements.values},
+        definitions=tuple(_variant_config(name, variants, file) for name in variants),
+        **_part(content, "snapshot", Config, SNAPSHOT_KEYS, file),
+        capture=CaptureConfig(**_part(content, "capture", CaptureConfig, CAPTURE_KEYS, file)),
+        statements={
+            _place(key, f"{file} [statements]"): _value(text, Text, key, f"{file} [statements]")
+            for key, text in statements.items()
+        },
     )
 
 
 def _metric_configs(metrics: Mapping[str, object], file: str) -> tuple[MetricConfig, ...]:
-    configs = tuple(_metric_config(name, _table(metrics, name, f"{file} [metrics]"), file) for name in metrics)
+    configs = tuple(_metric_config(name, metrics, file) for name in metrics)
     patterns = [config.match for config in configs if config.match is not None]
     for pattern in patterns:
         if patterns.count(pattern) > 1:
@@ -180,102 +185,68 @@ def _metric_configs(metrics: Mapping[str, object], file: str) -> tuple[MetricCon
     return configs
 
 
-def _metric_config(name: str, values: Mapping[str, object], file: str) -> MetricConfig:
-    section = _Section(f"{file} [metrics.{name}]", values)
-    _refuse_unknown(values, METRIC_KEYS, section.title)
-    where, path = section.text("where"), section.texts("path")
-    aggregate = section.text("aggregate") or "last"
-    refuse_aggregate(aggregate, section.title)
-    match = section.text("match")
-    if match is not None:
-        pattern_regex(match, section.title)
+def _metric_config(name: str, metrics: Mapping[str, object], file: str) -> MetricConfig:
+    title, values = f"{file} [metrics.{name}]", _table(metrics, name, f"{file} [metrics]")
+    config = MetricConfig(name, **_read(values, MetricConfig, METRIC_KEYS, title))
+    refuse_aggregate(config.aggregate, title)
+    if config.match is not None:
+        pattern_regex(config.match, title)
         for key in ("where", "expression", "path", "label"):
             if key in values:
                 raise InputError(
-                    f"{section.title} has both match and {key}", "Name a value by its text or by its place, not both."
+                    f"{title} has both match and {key}", "Name a value by its text or by its place, not both."
                 )
-    return MetricConfig(
-        name=name,
-        where=None if where is None else _place(where, section.title),
-        expression=section.text("expression"),
-        match=match,
-        path=None if path is None else tuple(_place(item, section.title) for item in path),
-        label=section.text("label"),
-        direction=cast("Direction | Literal['none'] | None", section.choice("direction", ("max", "min", "none"))),
-        aggregate=aggregate,
-        unit=section.text("unit") or "",
-        role=cast("Role | None", section.choice("role", get_args(Role))),
-        is_primary=section.flag("primary"),
-        margin=section.amount("margin"),
-        target=section.number("target"),
-        n_examples=section.count("n_examples"),
-    )
+    return config
 
 
-def _variant_config(name: str, values: Mapping[str, object], file: str) -> VariantConfig:
-    section = _Section(f"{file} [variants.{name}]", values)
-    _refuse_unknown(values, VARIANT_KEYS, section.title)
-    levels = _Section(f"{section.title} set", _table(values, "set", section.title))
+def _variant_config(name: str, variants: Mapping[str, object], file: str) -> VariantConfig:
+    title, values = f"{file} [variants.{name}]", dict(_table(variants, name, f"{file} [variants]"))
+    levels = _table(values, "set", title)
+    values.pop("set", None)
     return VariantConfig(
-        name=name,
-        vary=section.texts("vary") or (),
-        hold=section.texts("hold") or (),
-        levels={factor: levels.level(factor) for factor in levels.values},
-        description=section.text("description") or "",
+        name,
+        **_read(values, VariantConfig, VARIANT_KEYS, title),
+        levels={factor: str(_value(level, Level, factor, f"{title} set")) for factor, level in levels.items()},
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """A table of the file, which checks the type of each key."""
+def _part(content: Mapping[str, object], part: str, kind: type, keys: Sequence[str], file: str) -> dict[str, Any]:
+    return _read(_table(content, part, file), kind, keys, f"{file} [{part}]")
 
-    title: str
-    values: Mapping[str, object]
 
-    def text(self, key: str) -> str | None:
-        return self._read(key, str, bool, 'a string, for example "…"')
+def _read(values: Mapping[str, object], kind: type, keys: Sequence[str], title: str) -> dict[str, Any]:
+    """The keys of a table as fields of a dataclass, which declares their types."""
+    _refuse_unknown(values, keys, title)
+    types, read = get_type_hints(kind, include_extras=True), dict[str, Any]()
+    for key, written in values.items():
+        field = FIELDS.get(key, key)
+        value = _value(written, PLACES.get(key, types[field]), key, title)
+        if key in PLACES:
+            value = _place(value, title) if isinstance(value, str) else tuple(_place(text, title) for text in value)
+        read[field] = value
+    return read
 
-    def texts(self, key: str) -> tuple[str, ...] | None:
-        texts = self._read(
-            key, list, lambda items: all(isinstance(item, str) and item for item in items),
-            'a list of strings, for example ["…"]',
-        )  # fmt: skip
-        return None if texts is None else tuple(texts)
 
-    def count(self, key: str) -> int | None:
-        return self._read(key, int, lambda number: number > 0, "a positive integer")
+def _value(value: object, kind: Any, key: str, title: str) -> Any:
+    """A value of its type. An integer is a valid float; a boolean is no number.
 
-    def level(self, key: str) -> str:
-        wanted = "a level as a string or an integer"
-        return str(self._read(key, object, lambda level: isinstance(level, str | int) and level != "", wanted))
+    Raises:
+        InputError: its type or its value is wrong.
+    """
+    try:
+        converted = msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        converted = math.nan
+    if isinstance(converted, float) and not math.isfinite(converted):
+        raise InputError(f"{title}: {key} = {value!r} is invalid", f"Use {_wanted(kind)}.")
+    return converted
 
-    def amount(self, key: str) -> float | None:
-        return self._read(key, float, lambda number: math.isfinite(number) and number >= 0, "a number, at least 0")
 
-    def number(self, key: str) -> float | None:
-        return self._read(key, float, math.isfinite, "a number")
-
-    def flag(self, key: str) -> bool:
-        return self._read(key, bool, lambda _: True, "true or false") or False
-
-    def choice(self, key: str, options: tuple[str, ...]) -> str | None:
-        value = self.text(key)
-        return self._read(key, str, options.__contains__, f"one of {', '.join(options)}") if value else value
-
-    def _read(self, key: str, kind: type[T], is_right: Callable[[T], object], wanted: str) -> T | None:
-        """The value of a key; None if it is absent. An integer is a valid float; a boolean is no number.
-
-        Raises:
-            InputError: its type or its value is wrong.
-        """
-        value = self.values.get(key)
-        if kind is float and type(value) is int:
-            value = float(value)
-        if value is None:
-            return None
-        if isinstance(value, kind) and isinstance(value, bool) == (kind is bool) and is_right(value):
-            return value
-        raise InputError(f"{self.title}: {key} = {self.values[key]!r} is invalid", f"Use {wanted}.")
+def _wanted(kind: Any) -> str:
+    """What a value of this type is, in words."""
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(get_args(kind))}"
+    return kind.__metadata__[0].description if get_origin(kind) is Annotated else _wanted(get_args(kind)[0])
 
 
 def _table(content: Mapping[str, object], key: str, title: str) -> Mapping[str, object]:
@@ -285,7 +256,7 @@ def _table(content: Mapping[str, object], key: str, title: str) -> Mapping[str, 
     return value
 
 
-def _refuse_unknown(values: Iterable[str], allowed: tuple[str, ...], title: str) -> None:
+def _refuse_unknown(values: Mapping[str, object], allowed: Sequence[str], title: str) -> None:
     for key in values:
         if key not in allowed:
             near = difflib.get_close_matches(key, allowed, 1, 0.5)

@@ -182,19 +182,11 @@ def _notices(script_analysis: Analysis) -> list[str]:
 
 
 def _variants(settings: config.Config) -> tuple[Variant, ...]:
-    if not settings.definitions:
-        return ()
     from deviate.replay.variants import define_variant
 
     return tuple(
-        define_variant(
-            definition.name,
-            vary=definition.vary,
-            hold=definition.hold,
-            levels=definition.levels,
-            description=definition.description,
-        )
-        for definition in settings.definitions
+        define_variant(one.name, vary=one.vary, hold=one.hold, levels=one.levels, description=one.description)
+        for one in settings.definitions
     )
 
 

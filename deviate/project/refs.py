@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from deviate.base.git import only_there
 from deviate.errors import InputError, writing
-from deviate.instrument.tree import COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LEFT_OUT, LINK_WHOLE_ABOVE, survey_of
+from deviate.instrument.tree import LEFT_OUT, is_environment, survey_of
 from deviate.project.command import CONFIG, default_python, with_interpreter
 from deviate.project.prepare import PreparedScript, find_target, prepare_script
 from deviate.records.plans import make_deviate_folder
@@ -185,7 +185,7 @@ def _link_ignored(root: Path, place: Path) -> None:
     names = [name for name in names if name != CONFIG and LEFT_OUT.isdisjoint(PurePosixPath(name).parts)]
     if not names:
         return
-    heavy = survey_of(root, COPY_BELOW, CROWD_ABOVE, CROWD_BYTES, LINK_WHOLE_ABOVE).heavy
+    heavy = survey_of(root).heavy
     for name in names:
         with contextlib.suppress(OSError):  # what cannot be reached here cannot be in a snapshot either
             (place / name).parent.mkdir(parents=True, exist_ok=True)
@@ -205,7 +205,7 @@ def _link(root: Path, place: Path, name: str, heavy: frozenset[str]) -> None:
             os.link(source, target)
         except OSError:  # another disk, or a file of somebody else's
             target.symlink_to(source)
-    elif name in heavy or (source / "pyvenv.cfg").exists() or (source / "conda-meta").is_dir():
+    elif name in heavy or is_environment(str(source)):
         target.symlink_to(source, target_is_directory=True)
     else:
         target.mkdir(exist_ok=True)

@@ -13,6 +13,7 @@ from deviate.errors import InputError
 from deviate.model.aggregates import AGGREGATES
 from deviate.model.analysis import Analysis, Metric, Place, Rejected
 from deviate.model.places import place_text
+from deviate.model.texts import numbered
 from deviate.project.config import Config, MetricConfig, parse, read_text
 from deviate.project.config_text import ConfigText, comment, comment_out, section_text
 from deviate.project.selection import Match, places_now, section_of
@@ -183,10 +184,7 @@ def _section_of_rejected(value: Rejected, used_names: set[str]) -> MetricConfig:
 
 def _free_name(name: str, used_names: set[str]) -> str:
     """The name, numbered if it is used already, and marked as used."""
-    free, number = name, 1
-    while free in used_names:
-        number += 1
-        free = f"{name}_{number}"
+    free = next(one for one in numbered(name, "_") if one not in used_names)
     used_names.add(free)
     return free
 

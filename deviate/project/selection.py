@@ -14,6 +14,7 @@ from deviate.model.analysis import NAMED, TEXT_SINK, Analysis, Loop, Metric, Pla
 from deviate.model.metric_vocabulary import direction_of, item_traits, role_of, split_identifier
 from deviate.model.places import place_text
 from deviate.model.plan import SelectedMetric, Selection
+from deviate.model.texts import first_few
 from deviate.project.command import CONFIG
 from deviate.project.config import Config, MetricConfig, read_text
 
@@ -290,8 +291,7 @@ def describe_moves(matches: Sequence[Match]) -> str:
     moved = [f"{one.section.name} from {one.written.where} to {one.section.where}" for one in matches if one.has_moved]
     if not moved:
         return ""
-    more = f" and {len(moved) - MOST_MOVES} more" if len(moved) > MOST_MOVES else ""
-    return f"moved with the script: {', '.join(moved[:MOST_MOVES])}{more}; analyze --save updates deviate.toml"
+    return f"moved with the script: {first_few(moved, MOST_MOVES)}; analyze --save updates deviate.toml"
 
 
 def _explain(analysis: Analysis, errors: Sequence[tuple[Match, InputError]]) -> InputError:

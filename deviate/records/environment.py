@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from deviate.base.digests import document_digest
 from deviate.errors import RecordError, writing
@@ -70,14 +70,16 @@ class RunEnvironment:
         threads: variables that limit threads, as the command saw them, those of the spec left out.
         frameworks: what the guest told of frameworks, as far as it was at hand when the run ended.
         git: where the project stood when it was frozen, in words; empty where it is not in git.
-        more: what is kept and never compared: hostname, command, seeds, variables, …
+        variables: of the command, those that matter or that we set, without secrets; kept and never compared.
+        deviate: version of the package.
     """
 
     platform: str
     threads: Mapping[str, str]
     frameworks: Mapping[str, str]
     git: str
-    more: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    deviate: str = ""
 
 
 def environment_file(attempt: Path) -> Path:

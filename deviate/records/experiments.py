@@ -3,16 +3,17 @@
 import contextlib
 import dataclasses
 import glob
-import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from deviate.errors import InputError
-from deviate.model.plan import SelectedMetric
+from deviate.model.plan import SelectedMetric, SweptValue
 from deviate.model.records import Experiment
+from deviate.model.sweep import number_of
+from deviate.model.texts import numbered
 from deviate.records.importers import Imported
-from deviate.records.plans import find_experiment
+from deviate.records.plans import find_experiment, list_experiments, on_record
 from deviate.records.read import read_experiment
 
 LONGEST_NAME = 200
@@ -182,10 +183,7 @@ def _with_distinct_names(sources: Sequence[tuple[str, Experiment]]) -> tuple[Exp
             shared = set.intersection(*map(set, places))
             apart = [folder for folder in _folders(source) if folder not in shared] or _folders(source)
             name = "-".join((*apart[-1:], name))
-        numbered = (f"{name}-{index}" for index in itertools.count(2))
-        name = next(
-            candidate for candidate in itertools.chain([name], numbered) if not source or candidate not in used_names
-        )
+        name = next(free for free in numbered(name) if not source or free not in used_names)
         used_names.add(name)
         experiments.append(dataclasses.replace(experiment, name=name))
     return tuple(experiments)
@@ -238,3 +236,40 @@ def _column(experiment: Experiment, metric: SelectedMetric, note: str) -> Experi
         runs=runs,
         imported=(*experiment.imported, note),
     )
+
+
+# Sweeps on record: the experiments that were started together, one per value of an argument.
+
+
+def has_sweep(folder: Path, name: str) -> bool:
+    """Whether experiments of a sweep with this name are on record."""
+    return any(plan.sweep is not None and plan.sweep.sweep == name for plan in list_experiments(folder))
+
+
+def read_sweep(folder: Path, name: str) -> tuple[tuple[SweptValue, tuple[Experiment, ...]], ...]:
+    """All experiments of a sweep with their variants: numbers ascending, words in the order of their start.
+
+    Raises:
+        InputError: there is no such sweep, or the experiments sweep different arguments.
+        RecordError: an experiment that may be of it is damaged.
+    """
+    plans_on_record, damaged = on_record(folder)
+    for experiment, error in damaged.items():
+        if experiment.startswith(name):
+            raise error
+    plans = [plan for plan in plans_on_record if plan.sweep is not None and plan.sweep.sweep == name]
+    if not plans:
+        names = sorted({plan.sweep.sweep for plan in plans_on_record if plan.sweep is not None})
+        advice = f"recorded sweeps: {', '.join(names)}" if names else "run one: deviate run TRAIN.py --sweep …"
+        raise InputError(f"no sweep named {name!r} under {folder}", advice)
+    arguments = sorted({plan.sweep.argument for plan in plans if plan.sweep is not None})
+    if len(arguments) > 1:
+        raise InputError(
+            f"the sweep {name} has several arguments: {', '.join(arguments)}",
+            "use a separate --name for the sweep of each argument",
+        )
+    points = [(plan.sweep, read_variants(folder, plan.name)) for plan in plans if plan.sweep is not None]
+    places = [number_of(point.value) for point, _ in points]
+    if None not in places:
+        points.sort(key=lambda point: float(point[0].value))
+    return tuple(points)

@@ -37,7 +37,8 @@ def write_record(path: Path, file_format: FileFormat, record: object, *, is_dura
         RecordError: the disk does not take it.
     """
     document = {"schema": SCHEMA[file_format], **to_builtins(record)}
-    text = json.dumps(with_digest(document), allow_nan=False, indent=1)  # floats as Python spells them
+    indent = None if file_format == "manifest" else 1  # a manifest may list a million files
+    text = json.dumps(with_digest(document), allow_nan=False, indent=indent)  # floats as Python spells them
     partial = path.with_name(f".{path.name}.{writer_name()}")  # machines share numbers and folders
     with writing(f"writing {path}"):
         try:

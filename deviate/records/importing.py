@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import hashlib
-import itertools
 import json
 import math
 import operator
@@ -21,7 +20,7 @@ from deviate.model.analysis import Metric
 from deviate.model.metric_vocabulary import item_traits, word_set
 from deviate.model.plan import SelectedMetric, Selection, Spec
 from deviate.model.records import IMPORTED_AS, Experiment, Run
-from deviate.model.texts import first_few
+from deviate.model.texts import first_few, numbered
 from deviate.records.events import LARGEST_STEP
 from deviate.records.files import lock_folder, write_record
 from deviate.records.importers import IMPORTERS, Imported, ImportedRun, Importer
@@ -138,8 +137,7 @@ def unique_names(wanted: Sequence[str], without: re.Pattern[str] = NO_FOLDER) ->
     names: list[str] = []
     for one in wanted:
         stem = without.sub("_", one).lstrip(".+=-").rstrip("_")[:LONGEST_NAME] or "imported"
-        numbered = (f"{stem}-{index}" for index in itertools.count(2))
-        names.append(next(name for name in itertools.chain([stem], numbered) if name not in names))
+        names.append(next(name for name in numbered(stem) if name not in names))
     return tuple(names)
 
 

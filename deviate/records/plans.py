@@ -85,7 +85,6 @@ class Plan:
     sources_hash: str
     variants: tuple[VariantPlan, ...]
     selection: Selection
-    jobs: int = 1
     history: tuple[Change, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     prepare: tuple[tuple[str, ...], ...] = ()

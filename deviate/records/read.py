@@ -247,7 +247,7 @@ def _ladder(plan: Plan) -> tuple[str, ...]:
 
 
 PLANNED = (
-    "name", "created", "sources_hash", "jobs", "n_threads", "looks", "precision", "spending", "imported",
+    "name", "created", "sources_hash", "n_threads", "looks", "precision", "spending", "imported",
     "tasks", "streams", "scores", "past_comparisons",
 )  # fmt: skip
 """Fields that an experiment has from its plan as they are."""
@@ -259,9 +259,9 @@ def experiment_of_plan(
     """A variant with its runs, all that the plan says of them, and more fields of an experiment."""
     n_ended = sum(run.status not in {"lost", "cancelled"} for run in runs)
     is_cut_short = plan.is_cut_short(variant.n_runs, n_ended)
-    fields = {name: getattr(plan, name) for name in PLANNED} | {"primary": plan.selection.primary}
     return Experiment(
-        **(fields | more),
+        **({name: getattr(plan, name) for name in PLANNED} | {"primary": plan.selection.primary} | more),
+        jobs=plan.settings.jobs,
         variant=variant.name,
         command=redact_words(plan.command),
         n_planned=variant.n_runs,

@@ -72,15 +72,22 @@ class FileEntry(Struct, frozen=True):
         kind: "copied" for each run; "shared" by runs as the snapshot's copy; "linked" to the user's file by a hard
             link; "symlinked"; an "environment" is a symlinked folder of a virtual environment.
         size: None of a folder.
+        sha256: of a file that was copied; empty of one that is linked, which may change.
     """
 
     kind: str
     mtime_ns: int
     size: int | None = None
+    sha256: str = ""
+
+    @property
+    def content(self) -> str:
+        """What tells the content from another one: its digest, or size and time where it is linked."""
+        return self.sha256 or f"{self.size} {self.mtime_ns}"
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
-    """`manifest.json` of a snapshot, as written by `instrument`: the fields that records and replay read.
+    """`manifest.json` of a snapshot, as written by `instrument`.
 
     Attributes:
         main_loop: id of the main loop, None when the script has none.
@@ -88,6 +95,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
         unreached: what would be metrics if anything led to them, as `Analysis.unreached`.
         prepared: files that were not as they were frozen once the project was prepared; None for those that had gone.
         git: None where the project is in no repository; without the diff, which is a file of the snapshot.
+        notebooks: those of which the tree has the script.
         own_output: files that received output of deviate itself.
         digests: path in the snapshot to SHA-256, of what deviate has written there.
     """
@@ -104,6 +112,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     unreached: tuple[Metric, ...] = ()
     prepared: dict[str, FileEntry | None] = {}
     git: Revision | None = None
+    notebooks: tuple[str, ...] = ()
     own_output: tuple[str, ...] = ()
     digests: dict[str, str] = {}
 

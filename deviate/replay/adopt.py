@@ -13,6 +13,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeGuard
 
 from deviate.errors import InUseError, RecordError
 from deviate.model.plan import Spec
@@ -26,7 +27,7 @@ from deviate.records.layout import (
     result_file,
     spec_file,
 )
-from deviate.records.machine import machine_name, this_machine, writer_name
+from deviate.records.machine import ProcessRange, machine_name, this_machine, writer_name
 from deviate.records.runs import (
     STALE_S,
     Claim,
@@ -61,10 +62,9 @@ HEARTBEATS: dict[Path, tuple[Written, float, bool]] = {}
 """Observations of attempts: the content, the time since which it is the same, and whether it ever changed."""
 
 
-def is_here(claim: Claim) -> bool:
+def is_here(claim: Claim | None) -> TypeGuard[Claim]:
     """Whether this process can look up the process numbers of a claim."""
-    machine = this_machine()
-    return (claim.host, claim.boot, claim.namespace) == (machine.host, machine.boot, machine.namespace)
+    return claim is not None and ProcessRange(claim.host, claim.boot, claim.namespace) == this_machine()
 
 
 def is_living(attempt: Path, claim: Claim | None, *, stale_s: float | None = None) -> bool | None:
@@ -74,7 +74,7 @@ def is_living(attempt: Path, claim: Claim | None, *, stale_s: float | None = Non
         claim: None where it is missing or cannot be read.
         stale_s: after how many seconds without a change it is taken for dead, by default `STALE_S`.
     """
-    if claim is not None and is_here(claim):
+    if is_here(claim):
         return is_alive(claim.pid, claim.birth)
     if not claim_file(attempt).exists() or _is_abandoned(attempt, claim):
         return False
@@ -190,20 +190,17 @@ def refuse_living(
     while True:
         unended = [attempt for attempt in unended if not result_file(attempt).exists()]
         claims = [(attempt, read_claim(attempt)) for attempt in unended]
-        foreign = [
-            (attempt, claim)
-            for attempt, claim in claims
-            if claim is None or not is_here(claim) or claim.pid != os.getpid()
-        ]
+        foreign = [(attempt, claim) for attempt, claim in claims if not is_here(claim) or claim.pid != os.getpid()]
         living = [(attempt, claim, is_living(attempt, claim)) for attempt, claim in foreign]
         for attempt, claim, lives in living:
             if lives or (lives is None and not waits):
-                raise _in_use(attempt.parent, _holder(claim))
+                raise _in_use(attempt.parent, holder_text(claim))
         open_ones = [claim for _, claim, lives in living if lives is None]
         if not open_ones:
             return unended
         if not is_told:
-            on_notice(f"Checking for up to {STALE_S:.0f} s whether {_holder(open_ones[0])} still runs this experiment.")
+            holder = holder_text(open_ones[0])
+            on_notice(f"Checking for up to {STALE_S:.0f} s whether {holder} still runs this experiment.")
             is_told = True
         time.sleep(LOOK_S)
 
@@ -234,12 +231,12 @@ def claim_attempt(run: Path, *, continues: int | None = None) -> tuple[Path, Cla
     except OSError as error:
         shutil.rmtree(making, ignore_errors=True)
         if attempt.exists():
-            raise _in_use(run, _holder(read_claim(attempt))) from error
+            raise _in_use(run, holder_text(read_claim(attempt))) from error
         raise
     for earlier in attempts(run):
         if earlier != attempt and not result_file(earlier).exists():
             give_back(attempt)
-            raise _in_use(run, _holder(read_claim(earlier)))
+            raise _in_use(run, holder_text(read_claim(earlier)))
     return attempt, claim
 
 
@@ -285,10 +282,13 @@ def _end_orphan(attempt: Path, why: str) -> None:
     temporary = None if claim is None else temporary_of(attempt, claim)
     if temporary is not None:
         shutil.rmtree(temporary, ignore_errors=True)
+    hashed = ""  # no finished run depends on a spec that was lost in a power cut
+    with contextlib.suppress(RecordError):
+        hashed = spec_hash(read_spec(spec_file(attempt.parent)))
     write_result(
         attempt,
         Result(
-            _hash(attempt.parent),
+            hashed,
             "lost",
             None,
             None,
@@ -318,22 +318,10 @@ def _remove_left_over(folder: Path) -> None:
             leftover.unlink(missing_ok=True)
 
 
-def _hash(run: Path) -> str:
-    """Hash of a run's spec; empty if the file was lost in a power cut, as no finished run depends on it here."""
-    try:
-        return spec_hash(read_spec(spec_file(run)))
-    except RecordError:
-        return ""
-
-
-def _holder(claim: Claim | None) -> str:
+def holder_text(claim: Claim | None) -> str:
+    """The holder of a claim in words: its process, and its machine if it is another one."""
     if claim is None:
         return "another process"
-    return holder_text(claim)
-
-
-def holder_text(claim: Claim) -> str:
-    """The holder of a claim in words: its process, and its machine if it is another one."""
     if is_here(claim):
         return f"process {claim.pid}"
     is_namesake = claim.host == this_machine().host

@@ -30,7 +30,7 @@ from deviate.records.layout import (
     spec_file,
 )
 from deviate.records.plans import read_plan, record_weights
-from deviate.records.read import log_end, stderr_tail
+from deviate.records.read import log_end
 from deviate.records.runs import (
     Claim,
     Result,
@@ -47,7 +47,17 @@ from deviate.records.snapshot import damaged_sources, read_manifest
 from deviate.replay.adopt import claim_attempt, end_orphans, temporary_prefix
 from deviate.replay.commands import SECRETS, Commands, Ended, Launch, wrap_command
 from deviate.replay.machine import is_disk_full
-from deviate.replay.outcomes import CANCELLED, Ending, Stop, explain, has_reported, is_whole, judge, signals_to_itself
+from deviate.replay.outcomes import (
+    CANCELLED,
+    Ending,
+    Stop,
+    explain,
+    has_reported,
+    is_whole,
+    judge,
+    last_lines,
+    signals_to_itself,
+)
 from deviate.replay.processes import birth
 from deviate.replay.progress import CheckpointWatch, Progress
 from deviate.replay.protocol import Order, Outcome, RunUpdate
@@ -107,13 +117,10 @@ class Attempt:
     def spec(self) -> Spec:
         return self.order.spec
 
-    def tell(self, kind: Literal["started", "progress"]) -> RunUpdate:
+    def tell(self, kind: Literal["started", "progress", "finished"]) -> RunUpdate:
         """An update with the current state."""
-        return RunUpdate(
-            kind, run_id(self.spec), self.spec.replicate, self.spec.variant, self.folder,
-            self.progress.step, wall_time_s=time.monotonic() - self.began,
-            device=self.slot.device, experiment=self.order.experiment.name, is_silent=self.progress.is_silent,
-        )  # fmt: skip
+        progress, passed_s = self.progress, time.monotonic() - self.began
+        return RunUpdate(kind, self.order, self.folder, progress.step, passed_s, self.slot.device, progress.is_silent)
 
 
 def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Path | None = None) -> Attempt:
@@ -250,7 +257,7 @@ def ending_of(attempt: Attempt, ended: Ended, settings: Settings, *, was_out_of_
     return ending
 
 
-def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tuple[Result, Outcome]:
+def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> RunUpdate:
     """Write the result, the last file of an attempt, and remove files that are no longer needed.
 
     Raises:
@@ -287,7 +294,8 @@ def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> tupl
     if not attempt.is_taken:
         write_result(attempt.folder, result)
     attempt.progress.look()
-    return result, outcome_of(attempt.spec, attempt.folder, result, is_reused=False)
+    outcome = outcome_of(attempt.spec, attempt.folder, result, is_reused=False)
+    return dataclasses.replace(attempt.tell("finished"), outcome=outcome)
 
 
 def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) -> Outcome:
@@ -369,11 +377,10 @@ def prepare_tree(
         raise
     finish_attempt(attempt, judge(ended.code, stopped=None, has_reported=True), ended.wall_time_s)
     if ended.code:
-        tail = stderr_tail(attempt.folder / "stderr.log")[-5:]
-        tail_text = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
         ending = f": {ended.problem}" if ended.problem else f" ended with code {ended.code}"
+        ending += last_lines(log_files(attempt.folder)[1])
         raise RunError(
-            f"--prepare {shlex.join(redact_words(commands[ended.command]))}{ending}{tail_text}",
+            f"--prepare {shlex.join(redact_words(commands[ended.command]))}{ending}",
             f"fix the command and run again; its output is in {attempt.folder}",
         )
     tree, before = snapshot.folder / "tree", snapshot.folder / "tree-before"

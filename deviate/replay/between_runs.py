@@ -6,49 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from deviate.errors import DeviateError, InputError
-from deviate.model.plan import Variant
+from deviate.errors import DeviateError
+from deviate.model.plan import Spec, Variant
+from deviate.model.records import Experiment, Series
 from deviate.records.events import ProcessLog, data_events
 from deviate.records.experiments import read
 from deviate.records.plans import change_experiment, read_plan
-from deviate.replay.experiments import PreparedExperiment, Request, SampleSizeRule, fair_order
+from deviate.records.read import read_experiment
+from deviate.replay.experiments import PreparedExperiment, Request, fair_order
 from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.stats.options import AnalysisOptions
-
-MOST_RUNS = 30
-"""Where precision decides and the user names no limit."""
-
-
-def declare(
-    *, until: str | None, looks: str | None, runs: int | None, least: int | None, most: int | None, confidence: float
-) -> SampleSizeRule:
-    """The user's declaration before the first run on the number of runs.
-
-    Raises:
-        InputError: a target or looks that cannot be read, both of them, or limits that make no sense.
-    """
-    if until is None and (least or most):
-        raise InputError("--min-runs and --max-runs are for --until", "name a target as well, or give --runs alone")
-    if until is None and looks is None:
-        return SampleSizeRule()
-    from deviate.stats.design.group_sequential import parse_looks
-    from deviate.stats.design.precision import (
-        MIN_RUNS,
-        parse_target,
-    )  # half a second of scipy, which a plain run need not wait for
-
-    if until is not None and looks is not None:
-        raise InputError("--until and --looks exclude each other", "precision decides one, comparisons the other")
-    if until is not None:
-        first = least or runs or MIN_RUNS
-        last = most or max(MOST_RUNS, first)
-        if last < first:
-            raise InputError(f"--max-runs {last} is below --min-runs {first}", "let them rise")
-        return SampleSizeRule(precision=parse_target(until).text, least=first, most=last)
-    plan = parse_looks(looks or "", runs, confidence=confidence)
-    if runs is not None and runs != plan.numbers[-1]:
-        raise InputError(f"--runs {runs} is not the last of --looks {looks}", "leave --runs away, or let them agree")
-    return SampleSizeRule(looks=plan.numbers, spending=plan.spending)
 
 
 class StoppingRule:
@@ -130,27 +97,26 @@ class SameData:
     """
 
     experiments: Sequence[PreparedExperiment]
-    _seen: dict[tuple[str, str], list[ProcessLog]] = field(default_factory=dict)
+    _seen: dict[tuple[Path, str], list[ProcessLog]] = field(default_factory=dict)
 
     def take(self, update: RunUpdate) -> str | None:
         """Process an update; returns a sentence for the user, or None."""
-        if update.kind != "finished" or update.status != "completed":
+        if not update.is_completed:
             return None
         variant = self._variant(update)
-        seen = self._seen.setdefault((update.experiment, update.variant), [])
+        seen = self._seen.setdefault((update.order.experiment, update.order.spec.variant), [])
         if variant is None or "split" in variant.varied or len(seen) >= ENOUGH:
             return None
         try:
-            seen.append(data_events(Path(update.folder)))
+            seen.append(data_events(update.folder))
         except (DeviateError, OSError):  # reported when the records are read at the end
             return None
         return _sentence(variant, seen) if len(seen) == ENOUGH else None
 
     def _variant(self, update: RunUpdate) -> Variant | None:
-        plans = [experiment.plan for experiment in self.experiments if update.experiment == experiment.folder.name]
-        plans = [plan for plan in plans if "trace" not in dict(plan.capture)]
-        variants = (variant.definition for plan in plans for variant in plan.variants if variant.name == update.variant)
-        return next(variants, None)
+        plans = [experiment.plan for experiment in self.experiments if experiment.folder == update.order.experiment]
+        variants = (variant for plan in plans if "trace" not in dict(plan.capture) for variant in plan.variants)
+        return next((variant.definition for variant in variants if variant.name == update.order.spec.variant), None)
 
 
 def _sentence(variant: Variant, logs: Sequence[ProcessLog]) -> str | None:
@@ -163,3 +129,54 @@ def _sentence(variant: Variant, logs: Sequence[ProcessLog]) -> str | None:
     sentence = f"{variant.name}: the first {ENOUGH} runs were not tested on the same data, by {hashed}"
     drawn = [event for log in logs for event in log.drawn]
     return f"{sentence}. {cure(variant.varied, drawn, [phrase for log in logs for phrase in log.uncontrolled])}"
+
+
+Values = dict[str, Series]
+
+
+@dataclass(slots=True)
+class SweepEffect:
+    """Accepts updates on runs, and reports once if runs with two values of the argument gave the same in all metrics.
+
+    Runs are compared that have the same variant and replicate, and so the same seeds.
+    """
+
+    experiments: Sequence[PreparedExperiment]
+    _first: dict[tuple[str, int], tuple[str, Values]] = field(default_factory=dict)
+    _is_over: bool = False
+
+    def take(self, update: RunUpdate) -> str | None:
+        """Process an update; returns a sentence for the user, or None."""
+        if self._is_over or not update.is_completed:
+            return None
+        spec = update.order.spec
+        experiment = next((item for item in self.experiments if item.folder == update.order.experiment), None)
+        swept = experiment.plan.sweep if experiment is not None else None
+        if experiment is None or swept is None:
+            return None
+        try:
+            values = _quality_of(read_experiment(experiment.folder), spec)
+        except DeviateError:  # reported when the records are read at the end
+            return None
+        value, others = self._first.setdefault((spec.variant, spec.replicate), (swept.value, values))
+        if value == swept.value or not values:
+            return None
+        self._is_over = True
+        if values != others:
+            return None
+        return (
+            f"{swept.argument} changed nothing so far: the first runs with {value} and with {swept.value} reported "
+            "bitwise identical values; check that the script uses it"
+        )
+
+
+def _quality_of(variants: Sequence[Experiment], spec: Spec) -> Values:
+    """The values of one run, without times, which always differ, and settings, which may be the argument itself."""
+    return {
+        metric.name: run.series[metric.name]
+        for variant in variants
+        for run in variant.runs
+        if (run.variant, run.replicate) == (spec.variant, spec.replicate)
+        for metric in variant.metrics
+        if metric.role == "quality" and metric.name in run.series
+    }

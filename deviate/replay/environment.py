@@ -6,15 +6,13 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import deviate
-from deviate.base.redaction import known_secrets, redact_variables, redact_words
+from deviate.base.redaction import known_secrets, redact_variables
 from deviate.eventlog import decode
 from deviate.model.plan import Spec
 from deviate.model.records import Revision
@@ -211,7 +209,6 @@ class Environments:
         self._base = base
         self._answers: dict[tuple[str, str], _Answer] = {}
         self._written: dict[tuple[Path, int], str] = {}
-        self._hostname = socket.gethostname()
 
     def begin(self, spec: Spec, cwd: Path, environment: Mapping[str, str]) -> None:
         """A run has started; returns immediately.
@@ -224,23 +221,11 @@ class Environments:
         if interpreter is not None:
             self._answer(interpreter, cwd, environment, spec)
 
-    def write(
-        self,
-        attempt: Path,
-        spec: Spec,
-        manifest: Manifest,
-        cwd: Path,
-        environment: Mapping[str, str],
-        *,
-        started: float,
-        device: str = "",
-    ) -> None:
+    def write(self, attempt: Path, spec: Spec, manifest: Manifest, cwd: Path, environment: Mapping[str, str]) -> None:
         """Write `environment.json` of an attempt that has ended, before its result; waits for the first answer only.
 
         Args:
             cwd, environment: as for `begin`.
-            started: seconds since the epoch.
-            device: what the run was given, such as "GPU 0".
 
         Raises:
             RecordError: the disk does not take it.
@@ -253,25 +238,12 @@ class Environments:
             self._written[key] = write_platform(experiment, answer.platform(self._base))
         secrets = (*known_secrets(self._base), *known_secrets(environment))
         ours = {name: value for name, value in environment.items() if self._base.get(name) != value}
-        variables = {**_that_matter(environment), **ours}
+        variables = dict(sorted(redact_variables({**_that_matter(environment), **ours}, secrets).items()))
         of_the_spec = dict(spec.environment)
-        more: dict[str, Any] = {
-            "hostname": self._hostname,
-            "started": started,
-            "deviate": deviate.__version__,
-            "device": device,
-            "command": redact_words(spec.command, secrets),
-            "then": [redact_words(words, secrets) for words in spec.then],
-            "wrap": redact_words(spec.wrap, secrets),
-            "cwd": spec.cwd,
-            "seeds": dict(spec.seeds),
-            "controls": dict(spec.controls),
-            "variables": dict(sorted(redact_variables(variables, secrets).items())),
-            "frameworks_of": "the beginning and the end of the events",
-        }
         threads = {name: environment[name] for name in THREADS if name in environment and name not in of_the_spec}
         git = _in_words(manifest.git)
-        write_environment(attempt, RunEnvironment(self._written[key], threads, frameworks, git, more))
+        found = RunEnvironment(self._written[key], threads, frameworks, git, variables, deviate.__version__)
+        write_environment(attempt, found)
 
     def _answer_for(self, spec: Spec, cwd: Path, environment: Mapping[str, str], executable: str) -> "_Answer":
         """Select the answer by the command, else by the guest's report, unless that is a path in a container."""

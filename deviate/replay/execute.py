@@ -194,11 +194,9 @@ class _Schedule:
             self.running.update((order.run, order) for order in batch)
 
     def _take(self, update: RunUpdate) -> None:
-        if update.outcome is not None:
-            run = update.folder if update.folder in self.running else update.folder.parent
-            order = self.running.pop(run, None)
-            if order is not None:
-                self._end(order, update.outcome)
+        order = self.running.pop(update.order.run, None) if update.outcome else None
+        if order is not None and update.outcome is not None:
+            self._end(order, update.outcome)
         self.listeners.on_update(update)
 
     def _end(self, order: Order, outcome: Outcome) -> None:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from deviate.errors import InputError, InUseError, RecordError
 from deviate.model.analysis import Analysis
@@ -19,9 +19,9 @@ from deviate.model.records import Experiment, PastComparison, Spending
 from deviate.records.layout import runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import Plan, find_experiment, read_plan, record_ended, tell_reported
 from deviate.records.runs import read_spec, run_id
-from deviate.replay.plan import plan as plan_runs
-from deviate.replay.plan import spec_of
 from deviate.replay.protocol import EXECUTORS, Executor, Order, Outcome
+from deviate.replay.trackers import OFFLINE
+from deviate.replay.variants import HASH, HELD, STREAMS, levels_of, seed_set
 
 WAIT_S = 2.0
 """Seconds between looks whether another worker has ended the first run."""
@@ -122,7 +122,7 @@ def fair_order(
     """
     blocks: dict[int, list[Order]] = {}
     for experiment in experiments:
-        for spec in specs_of(experiment.plan, experiment.snapshot):
+        for spec in specs_of(experiment.plan):
             if (not variants or spec.variant in variants) and (runs is None or spec.replicate < runs):
                 blocks.setdefault(spec.replicate, []).append(Order(experiment.folder, spec))
     orders: list[Order] = []
@@ -140,16 +140,6 @@ def places_without_weights(experiments: Sequence[PreparedExperiment]) -> frozens
         if read_plan(experiment.folder).weights is None
         and any("init" in variant.varied for variant in experiment.plan.variants)
     )
-
-
-def specs_of(plan: Plan, snapshot: Snapshot) -> list[Spec]:
-    """Every run of a plan, variant by variant; none of what was imported."""
-    return [
-        spec
-        for variant in plan.variants
-        if variant.definition is not None
-        for spec in plan_runs(plan, snapshot, variant.definition, variant.n_runs)
-    ]
 
 
 def find(folder: Path, name: str) -> PreparedExperiment:
@@ -194,7 +184,7 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
     while spec.replicate and places_without_weights([experiment]):
         first = next(variant.definition for variant in plan.variants if variant.definition and "init" in variant.varied)
         try:
-            work_on(Order(place, spec_of(plan, experiment.snapshot, first, 0)), plan.settings)
+            work_on(Order(place, spec_of(plan, first, 0)), plan.settings)
             break
         except InUseError:  # another worker is at it
             time.sleep(WAIT_S)
@@ -206,7 +196,7 @@ def _spec_at(experiment: PreparedExperiment, index: int) -> Spec | None:
     plan = experiment.plan
     for variant in plan.variants:
         if 0 <= index < variant.n_runs and variant.definition is not None:
-            return spec_of(plan, experiment.snapshot, variant.definition, index)
+            return spec_of(plan, variant.definition, index)
         index -= variant.n_runs
     return None
 
@@ -219,11 +209,10 @@ def _spec_called(experiment: PreparedExperiment, run: str) -> Spec | None:
         for variant in plan.variants:
             is_planned = variant.name == recorded.variant and recorded.replicate < variant.n_runs
             if is_planned and variant.definition is not None:
-                spec = spec_of(plan, experiment.snapshot, variant.definition, recorded.replicate)
+                spec = spec_of(plan, variant.definition, recorded.replicate)
                 if run_id(spec) == run:
                     return spec
-    specs = specs_of(plan, experiment.snapshot)
-    return next((spec for spec in specs if run_id(spec) == run), None)
+    return next((spec for spec in specs_of(plan) if run_id(spec) == run), None)
 
 
 def make_executor(settings: Settings) -> Executor:
@@ -293,3 +282,78 @@ def interpreter_labels(pythons: Sequence[str]) -> list[str]:
         if len(set(labels)) == len(labels):
             return [re.sub(r"[^A-Za-z0-9._+-]", "_", label).lstrip(".") or "python" for label in labels]
     return [f"python{number}" for number in range(1, len(parts) + 1)]
+
+
+# Plans become specs: variants and numbers of runs. Deterministic, so more runs only add specs.
+
+THREADS = (
+    "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
+)  # fmt: skip
+"""Variables that set the number of threads of a library. Source: the reference pages of OpenMP, MKL, OpenBLAS;
+tensorflow/core/common_runtime/process_util.cc."""
+
+
+def specs_of(plan: Plan) -> list[Spec]:
+    """Every run of a plan, variant by variant; none of what was imported."""
+    return [
+        spec_of(plan, variant.definition, replicate)
+        for variant in plan.variants
+        if variant.definition is not None
+        for replicate in range(variant.n_runs)
+    ]
+
+
+def spec_of(experiment: Plan, variant: Variant, replicate: int) -> Spec:
+    """The spec of one run.
+
+    A limit of threads is for each run, so that several on one machine do not starve each other; variants that touch
+    nothing have none. What the user sets for every run goes before what we set.
+
+    Raises:
+        InputError: there is no command.
+    """
+    if not experiment.command:
+        raise InputError("there is no command to run", "name a script, or a command after --")
+    shared = dict(OFFLINE) if variant.are_trackers_offline else {}
+    if experiment.n_threads and (variant.varied or variant.held):
+        shared |= dict.fromkeys(THREADS, str(experiment.n_threads))
+    seeds = seed_set(variant, experiment.seed, replicate)
+    controls = levels_of(variant, experiment.seed, replicate)
+    environment = shared | _process_variables(dict(seeds), dict(controls)) | dict(experiment.environment)
+    return Spec(
+        sources_hash=experiment.sources_hash,
+        command=experiment.command,
+        cwd=str(PurePosixPath(experiment.cwd)),
+        variant=variant.name,
+        replicate=replicate,
+        seeds=seeds,
+        environment=tuple(sorted(environment.items())),
+        controls=controls,
+        then=experiment.then,
+        wrap=experiment.wrap,
+        capture=experiment.capture,
+        streams=experiment.streams or 1,
+        scores=experiment.scores or 1,
+        varied=tuple(stream for stream in variant.varied if stream in STREAMS),
+        weights=None if replicate == 0 and experiment.weights else experiment.weights,
+    )
+
+
+def _process_variables(seeds: Mapping[str, int], controls: Mapping[str, str]) -> dict[str, str]:
+    """Variables that must be set before Python starts or a library is loaded; the guest does everything else.
+
+    Source: PYTHONHASHSEED, the Python reference; CUBLAS_WORKSPACE_CONFIG, cuBLAS, Results reproducibility;
+    NVIDIA_TF32_OVERRIDE, cuBLAS, Floating Point Emulation and TF32; TF_ENABLE_ONEDNN_OPTS, TensorFlow release 2.9.
+    """
+    variables: dict[str, str] = {}
+    if HASH in seeds or HASH in controls:
+        variables["PYTHONHASHSEED"] = str(seeds.get(HASH, controls.get(HASH)))
+    if controls.get("kernels") == HELD["kernels"]:
+        variables["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
+    if controls.get("precision") == HELD["precision"]:
+        variables["NVIDIA_TF32_OVERRIDE"] = "0"
+    if "threads" in controls:
+        variables |= dict.fromkeys(THREADS, controls["threads"])
+    if "onednn" in controls:
+        variables["TF_ENABLE_ONEDNN_OPTS"] = "1" if controls["onednn"] == "on" else "0"
+    return variables

@@ -30,8 +30,8 @@ class FirstRun:
     """
 
     experiments: Sequence[PreparedExperiment]
-    _decided: set[str] = field(default_factory=set)
-    _is_silent: set[str] = field(default_factory=set)
+    _decided: set[Path] = field(default_factory=set)
+    _is_silent: set[Path] = field(default_factory=set)
 
     def take(self, update: RunUpdate) -> str | None:
         """Process an update; returns a sentence for the user, or None.
@@ -39,16 +39,16 @@ class FirstRun:
         Raises:
             InputError: the first run has completed and reported nothing, or not the metric that the user named.
         """
-        experiment = next((item for item in self.experiments if item.folder.name == update.experiment), None)
-        if experiment is None or update.experiment in self._decided:
+        experiment = next((item for item in self.experiments if item.folder == update.order.experiment), None)
+        if experiment is None or experiment.folder in self._decided:
             return None
         if update.kind == "finished":
             return self.decide(experiment)
-        if update.is_silent and experiment.script is not None and update.experiment not in self._is_silent:
-            self._is_silent.add(update.experiment)
+        if update.is_silent and experiment.script is not None and experiment.folder not in self._is_silent:
+            self._is_silent.add(experiment.folder)
             return (
-                f"no value was recorded in the first two minutes of the main loop of replicate {update.replicate}, "
-                f"which continues; its output is in {log_files(update.folder)[0]}"
+                "no value was recorded in the first two minutes of the main loop of replicate "
+                f"{update.order.spec.replicate}, which continues; its output is in {log_files(update.folder)[0]}"
             )
         return None
 
@@ -65,7 +65,7 @@ class FirstRun:
             variants = read_experiment(experiment.folder)
         except DeviateError:  # said when the records are read at the end
             return None
-        self._decided.add(experiment.folder.name)
+        self._decided.add(experiment.folder)
         runs = [run for variant in variants for run in variant.runs]
         reported = list(dict.fromkeys(name for run in runs for name in run.series))
         kept = {metric.name for metric in variants[0].metrics if metric.role != "other"}

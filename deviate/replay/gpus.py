@@ -163,7 +163,7 @@ def n_tpu(root: Path = ROOT) -> int:
     if chips:
         return len(chips)
     vendors = (root / "sys/bus/pci/devices").glob("*/vendor")
-    return sum(_text(path).strip() == TPU_VENDOR and _text(path.parent / "device").strip() in TPU_DEVICES
+    return sum(read_fact(path).strip() == TPU_VENDOR and read_fact(path.parent / "device").strip() in TPU_DEVICES
                for path in vendors)  # fmt: skip
 
 
@@ -176,7 +176,7 @@ def amd_gpus(root: Path = ROOT) -> tuple[str, ...]:
     """
     architectures = []
     for path in sorted((root / "sys/class/kfd/kfd/topology/nodes").glob("*/properties")):
-        properties = dict(line.split()[:2] for line in _text(path).splitlines() if len(line.split()) > 1)
+        properties = dict(line.split()[:2] for line in read_fact(path).splitlines() if len(line.split()) > 1)
         if properties.get("simd_count", "0") != "0":
             version = int(properties.get("gfx_target_version", "0"))
             architectures.append(
@@ -252,7 +252,8 @@ def _numbers(count: int) -> tuple[str, ...]:
     return tuple(map(str, range(count)))
 
 
-def _text(path: Path) -> str:
+def read_fact(path: Path) -> str:
+    """What the system tells in a file; empty where it does not."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -14,7 +14,7 @@ from deviate.errors import DeviateError
 from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
 from deviate.model.plan import SelectedMetric, Spec
 from deviate.model.records import SeedEvent
-from deviate.records.layout import attempt_number, result_file
+from deviate.records.layout import result_file
 from deviate.records.merge_processes import measure
 from deviate.records.plans import Plan, read_plan
 from deviate.records.read import RunReader, open_runs
@@ -202,9 +202,8 @@ class LiveEstimates:
 
     def take(self, update: RunUpdate) -> None:
         """Note a run that has ended, to read it later."""
-        if update.kind == "finished":
-            is_attempt = attempt_number(update.folder) is not None
-            self._ended.append(update.folder.parent if is_attempt else update.folder)
+        if update.outcome is not None:
+            self._ended.append(update.order.run)
 
     def __call__(self) -> tuple[Mean, ...]:
         """Return the estimates. Raises RecordError if an essential file is damaged."""
@@ -220,12 +219,10 @@ class LiveEstimates:
 
     def score_text(self, update: RunUpdate) -> str:
         """The score of a run that has completed in the primary metric, as "acc 0.9312"; empty where it is not known."""
-        if update.status != "completed" or attempt_number(update.folder) is None:
-            return ""
-        with self._reading, contextlib.suppress(DeviateError, OSError):
-            self._open()
-            run = update.folder.parent
-            return self._scores[run.parent.parent].score_text(run)
+        if update.is_completed:
+            with self._reading, contextlib.suppress(DeviateError, OSError):
+                self._open()
+                return self._scores[update.order.experiment].score_text(update.order.run)
         return ""
 
     def _open(self) -> None:

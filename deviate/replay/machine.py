@@ -1,15 +1,18 @@
 """The machine that runs: disk space and processes killed for lack of memory meanwhile, and facts about its hardware."""
 
 import contextlib
-import functools
 import os
 import platform
 import re
 import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from deviate.errors import RecordError, writing
-from deviate.replay.gpus import ROOT, amd_gpus, mig_profiles, nvidia_smi
+from deviate.model.diagnosis import Machine
+from deviate.model.texts import ranges
+from deviate.replay.gpus import ROOT, amd_gpus, mig_profiles, n_tpu, nvidia_smi, read_fact
 
 LEAST_FREE_BYTES = 100_000_000
 LEAST_FREE_SHARE = 0.01
@@ -46,24 +49,27 @@ def n_killed_for_memory() -> int:
     memory.oom_control; proc(5), /proc/vmstat.
     """
     count = 0
-    for path in (*_own_groups(), Path("/proc/vmstat")):
-        with contextlib.suppress(OSError):
-            count += sum(int(line.split()[1]) for line in path.read_text().splitlines() if line.startswith("oom_kill "))
+    groups = _own_groups("")[0] / "memory.events", _own_groups("memory")[0] / "memory.oom_control"
+    for path in (*groups, Path("/proc/vmstat")):
+        count += sum(int(line.split()[1]) for line in read_fact(path).splitlines() if line.startswith("oom_kill "))
     return count
 
 
-@functools.cache
-def _own_groups() -> tuple[Path, ...]:
-    """The files with the counters of this process's control groups, in versions 1 and 2."""
-    groups, limits = Path("/sys/fs/cgroup"), []
-    with contextlib.suppress(OSError):
-        for entry in Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, group = entry.split(":", 2)
-            if not controllers:
-                limits.append(groups / group.lstrip("/") / "memory.events")
-            elif "memory" in controllers.split(","):
-                limits.append(groups / "memory" / group.lstrip("/") / "memory.oom_control")
-    return tuple(limits)
+def _own_groups(controller: str, root: Path = ROOT) -> list[Path]:
+    """Folders of this process's control group and of those around it, each of which may set a limit; its own first.
+
+    Args:
+        controller: that of version 1, such as "cpu"; empty for version 2.
+
+    Source: cgroups(7), /proc/[pid]/cgroup.
+    """
+    top = root / "sys/fs/cgroup" / controller
+    for line in read_fact(root / "proc/self/cgroup").splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controller in controllers.split(","):
+            own = top / group.strip("/")
+            return [own, *(folder for folder in own.parents if folder.is_relative_to(top))]
+    return [top]
 
 
 # ---------------------------------------------------------------- facts
@@ -77,10 +83,10 @@ NO_LIMIT = 1 << 60
 def machine_facts(root: Path = ROOT) -> dict[str, str]:
     """Facts to show and to compare; facts that the system does not provide are left out. Sizes in MiB."""
     facts = {
-        "CPU": _cpu(root),
+        "CPU": f"{_processor(root)[0] or 'unnamed'} ({platform.machine()})",
         "cores": str(len(_affinity()) or os.cpu_count() or ""),
         "cores of the machine": str(os.cpu_count() or ""),
-        "affinity": _ranges(_affinity()),
+        "affinity": ",".join(ranges(_affinity())).replace("–", "-"),  # as in taskset
         "memory MiB": _memory(root),
         **_limits(root),
         "system": _system(),
@@ -91,30 +97,26 @@ def machine_facts(root: Path = ROOT) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _cpu(root: Path) -> str:
-    text = _read(root / "proc/cpuinfo")
-    match = re.search(r"^(?:model name|Model|cpu model)\s*:\s*(.+)$", text, re.MULTILINE)
-    name = match[1].strip() if match else platform.processor()
-    return f"{name or 'unnamed'} ({platform.machine()})"
+def _processor(root: Path) -> tuple[str, str]:
+    """Name and instruction sets of the first processor, which differ between systems; empty where it has none."""
+    text = read_fact(root / "proc/cpuinfo")
+    names, flags = (
+        re.search(rf"^(?:{key})\s*:\s*(.+)$", text, re.MULTILINE)
+        for key in ("model name|Model|cpu model", "flags|[Ff]eatures")
+    )
+    name = names[1].strip() if names else platform.processor()
+    if not text and shutil.which("sysctl"):
+        query = ["sysctl", "-n", "machdep.cpu.brand_string"]
+        name = subprocess.run(query, capture_output=True, text=True, check=False).stdout.strip() or name
+    return name, flags[1] if flags else ""
 
 
 def _affinity() -> list[int]:
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
 
-def _ranges(numbers: list[int]) -> str:
-    """CPU ranges, `0-3,8`, in the notation of taskset and similar tools."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1][1:] = [number]
-        else:
-            parts.append([number])
-    return ",".join("-".join(map(str, part)) for part in parts)
-
-
 def _memory(root: Path) -> str:
-    match = re.search(r"^MemTotal:\s*(\d+) kB", _read(root / "proc/meminfo"), re.MULTILINE)
+    match = re.search(r"^MemTotal:\s*(\d+) kB", read_fact(root / "proc/meminfo"), re.MULTILINE)
     if match:
         return str(int(match[1]) >> 10)
     with contextlib.suppress(ValueError, OSError, AttributeError):
@@ -123,25 +125,29 @@ def _memory(root: Path) -> str:
 
 
 def _limits(root: Path) -> dict[str, str]:
-    """What the control group grants. Source: cgroups(7); Linux kernel, Control Group v2, cpu.max and memory.max."""
-    match = re.search(r"^0::(/.*)$", _read(root / "proc/self/cgroup"), re.MULTILINE)
-    folder = root / "sys/fs/cgroup"
-    places = [folder / match[1].lstrip("/"), folder] if match else [folder]
-    facts: dict[str, str] = {}
-    for place in places:
-        quota, _, period = _read(place / "cpu.max").strip().partition(" ")
-        if quota.isdecimal() and period.isdecimal():
-            facts.setdefault("cores of the control group", f"{int(quota) / int(period):g}")
-        memory = _read(place / "memory.max").strip()
-        if memory.isdecimal():
-            facts.setdefault("memory MiB of the control group", str(int(memory) >> 20))
-    quota, period = (_read(folder / "cpu" / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
-    if quota.isdecimal() and period.isdecimal():
-        facts.setdefault("cores of the control group", f"{int(quota) / int(period):g}")
-    memory = _read(folder / "memory/memory.limit_in_bytes").strip()
-    if memory.isdecimal() and int(memory) < NO_LIMIT:
-        facts.setdefault("memory MiB of the control group", str(int(memory) >> 20))
-    return facts
+    """What the control groups grant."""
+    quota = _cpu_quota(root)
+    texts = [read_fact(group / "memory.max").strip() for group in _own_groups("", root)]
+    texts += [read_fact(group / "memory.limit_in_bytes").strip() for group in _own_groups("memory", root)]
+    memory = min((int(text) for text in texts if text.isdecimal()), default=NO_LIMIT)
+    return {
+        "cores of the control group": "" if quota is None else f"{quota:g}",
+        "memory MiB of the control group": str(memory >> 20) if memory < NO_LIMIT else "",
+    }
+
+
+def _cpu_quota(root: Path) -> float | None:
+    """Processor time that the control groups grant, in CPUs; None for no limit.
+
+    Source: Linux kernel, Control Group v2, cpu.max; cgroup-v1, sched-bwc.
+    """
+    shares = [read_fact(group / "cpu.max").split() for group in _own_groups("", root)]
+    shares += [
+        [read_fact(group / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
+        for group in _own_groups("cpu", root)
+    ]
+    limits = [int(share[0]) / int(share[1]) for share in shares if len(share) == 2 and share[0].isdecimal()]
+    return min(limits, default=None)
 
 
 def _system() -> str:
@@ -157,9 +163,7 @@ def _gpus(root: Path) -> dict[str, str]:
 
     Source: nvidia-smi(1): the query, and the head of its table, which alone tells the driver's version of CUDA.
     """
-    listed = nvidia_smi("--query-gpu=name,driver_version,memory.total", "--format=csv,noheader", root=root).strip()
-    rows = [[cell.strip() for cell in line.split(",")] for line in listed.splitlines()]
-    rows = [row for row in rows if len(row) == 3 and row[1][:1].isdecimal()]
+    rows, _ = _nvidia_gpus(root)
     if not rows:
         return _amd_gpus(root)
     table = nvidia_smi(root=root)
@@ -178,6 +182,13 @@ def _gpus(root: Path) -> dict[str, str]:
     }
 
 
+def _nvidia_gpus(root: Path) -> tuple[list[list[str]], str]:
+    """Name, driver and memory of each GPU, and all that the driver answers."""
+    answer = nvidia_smi("--query-gpu=name,driver_version,memory.total", "--format=csv,noheader", root=root).strip()
+    rows = [[cell.strip() for cell in line.split(",")] for line in answer.splitlines()]
+    return [row for row in rows if len(row) == 3 and row[1][:1].isdecimal()], answer
+
+
 def _amd_gpus(root: Path) -> dict[str, str]:
     names = amd_gpus(root)
     if not names:
@@ -185,12 +196,52 @@ def _amd_gpus(root: Path) -> dict[str, str]:
     return {
         "GPU": ", ".join(sorted(set(names))),
         "GPUs": "; ".join(f"{number}: {name}" for number, name in enumerate(names)),
-        "AMD driver": _read(root / "sys/module/amdgpu/version").strip(),
+        "AMD driver": read_fact(root / "sys/module/amdgpu/version").strip(),
     }
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+# ---------------------------------------------------------------- diagnosis
+
+INSTRUCTIONS = ("sse4_2", "avx", "avx2", "avx512f", "avx512_bf16", "amx_tile", "asimd", "sve")
+
+
+def examine_machine(root: Path = ROOT) -> Machine:
+    """What `deviate doctor` says of the machine."""
+    name, flags = _processor(root)
+    return Machine(
+        system=f"{platform.system()} {platform.machine()}",
+        processor=name or platform.machine(),
+        instructions=tuple(instruction for instruction in INSTRUCTIONS if instruction in flags.split()),
+        n_cpus=os.cpu_count(),
+        n_cpus_allowed=len(_affinity()) or None,
+        quota=_cpu_quota(root),
+        accelerators=tuple(_accelerators(root)),
+        container=_container(),
+    )
+
+
+def _container() -> str:
+    if os.environ.get("APPTAINER_CONTAINER") or os.environ.get("SINGULARITY_CONTAINER"):
+        return "Apptainer"
+    if Path("/.dockerenv").exists():
+        return "Docker"
+    if Path("/run/.containerenv").exists():
+        return "Podman"
+    return "Kubernetes" if os.environ.get("KUBERNETES_SERVICE_HOST") else ""
+
+
+def _accelerators(root: Path) -> Iterator[str]:
+    """Devices known to the system, with their drivers; where a driver is loaded and lists none, what it answers."""
+    rows, answer = _nvidia_gpus(root)
+    yield from (f"{name} (driver {driver})" for name, driver, _ in rows)
+    if n_instances := nvidia_smi("-L", root=root).count("(UUID: MIG-") if rows else 0:
+        yield f"{n_instances} MIG instances"
+    if not rows and (root / "proc/driver/nvidia/version").exists():
+        reason = f" ({answer.splitlines()[0]})" if answer else ""
+        yield f"NVIDIA driver, but nvidia-smi lists no device{reason}"
+    if (root / "dev/kfd").exists():
+        yield f"AMD GPU (driver {read_fact(root / 'sys/module/amdgpu/version').strip() or 'of unknown version'})"
+    if n_chips := n_tpu(root):
+        yield f"TPU, {n_chips} chips"
+    if platform.system() == "Darwin" and platform.machine() == "arm64":
+        yield "Apple GPU"

@@ -16,7 +16,7 @@ from deviate.errors import RunError
 from deviate.eventlog import EndEntry, SignalEntry, decode
 from deviate.model.places import place_text
 from deviate.model.records import Status
-from deviate.records.layout import event_files
+from deviate.records.layout import event_files, log_files
 from deviate.records.read import stderr_tail
 from deviate.records.schema import Cause
 
@@ -125,6 +125,8 @@ UNPRINTABLE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9
 CONTAINERS = ("docker", "podman", "apptainer", "singularity", "enroot", "srun")
 
 
+LAST_LINES = 5
+"""Lines of a log that an error shows."""
 END_BYTES = 200
 """Maximum length of an end event."""
 LAST_EVENTS_BYTES = 4096
@@ -341,14 +343,17 @@ def _last_line(file: BinaryIO) -> bytes:
         length *= 8
 
 
+def last_lines(log: Path) -> str:
+    """The last lines of a log, to end a sentence; empty where there are none."""
+    lines = stderr_tail(log)[-LAST_LINES:]
+    return "\n".join(["; its last lines:", *(f"  {line}" for line in lines)]) if lines else ""
+
+
 def silence(command: Sequence[str], attempt: Path, ending: Ending | None) -> RunError:
     """The error for a first run in which the guest never reported, with likely cause and remedy."""
-    tail = stderr_tail(attempt / "stderr.log")[-5:]
     ended = f" ({ending.reason.rpartition('; ')[2]})" if ending else ""
-    tail_text = "\n".join(["; its last lines:", *(f"  {line}" for line in tail)]) if tail else ""
-    return RunError(
-        f"no Python process of the first run reported{ended}{tail_text}", f"{_cause(command)} (log: {attempt})"
-    )
+    problem = f"no Python process of the first run reported{ended}{last_lines(log_files(attempt)[1])}"
+    return RunError(problem, f"{_cause(command)} (log: {attempt})")
 
 
 def _cause(command: Sequence[str]) -> str:

@@ -47,29 +47,25 @@ class RunUpdate:
 
     Attributes:
         step: the main-loop step it is in, None before the first; it counts on when the loop is entered again.
-        value: the score of a run that has completed, with its name, as "acc 0.9312"; empty where it is not known.
-        status, reason, wall_time_s: when it has finished.
         folder: the attempt; the folder of the run where none was made.
+        wall_time_s: for how long it has run.
         device: what it computes on, e.g. "GPU 0"; empty where it was given nothing.
-        experiment: name of the experiment.
         outcome: when it has finished.
         is_silent: whether it recorded no value in the first two minutes of the main loop.
     """
 
     kind: Literal["started", "progress", "finished"]
-    run_id: str
-    replicate: int
-    variant: str
+    order: Order
     folder: Path
     step: int | None = None
-    value: str = ""
-    status: Status | None = None
-    reason: str = ""
     wall_time_s: float = 0.0
     device: str = ""
-    experiment: str = ""
-    outcome: Outcome | None = None
     is_silent: bool = False
+    outcome: Outcome | None = None
+
+    @property
+    def is_completed(self) -> bool:
+        return self.outcome is not None and self.outcome.status == "completed"
 
 
 # ---------------------------------------------------------------- executors

@@ -1,6 +1,5 @@
 """Names of series, made of the words that the run wrote; the same words at different places get different names."""
 
-import itertools
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from deviate.model.analysis import Place
+from deviate.model.texts import numbered
 from deviate.series.caption import Caption
 from deviate.series.words import COUNTED, DATA_WORDS, MEASURES, WHOLES, data_of, kind_of, name_words, words_of
 
@@ -121,8 +121,7 @@ def shortest_name(stream: Stream) -> str:
 def free_name(name: str, given: Iterable[str]) -> str:
     """The name, numbered where it is given already."""
     used = set(given)
-    numbered = (f"{name} #{number}" for number in itertools.count(2))
-    return next(one for one in itertools.chain([name], numbered) if one not in used)
+    return next(one for one in numbered(name, " #") if one not in used)
 
 
 def _told_apart(members: Sequence[Stream]) -> list[str]:

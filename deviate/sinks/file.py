@@ -1,11 +1,14 @@
-"""Sink `file`: text written to a file of the script's own."""
+"""Text written to files of the script and to standard streams."""
 
 from __future__ import annotations
 
-from typing import Any, Iterator
-
 from .kinds import Message
-from .registry import methods, sink
+from .registry import declaring, methods
+
+reports = declaring(__name__)
+
+# `file`: text written to a file of the script's own.
+
 
 WRITES = ("write", "writelines")
 # `open` of builtins, io, gzip, codecs, pathlib.Path(), fsspec, …
@@ -35,13 +38,20 @@ HANDLES = (
 )
 
 
-@sink("file", methods(OPENED, WRITES), methods(HANDLES, WRITES))
-def write(text: Any) -> Iterator[Message]:
-    """One text, or with `writelines` a list of them."""
-    yield Message(text)
+# One text, or with `writelines` a list of them.
+reports("text", Message, "file", methods(OPENED, WRITES), methods(HANDLES, WRITES))
 
 
-@sink("file", ["pathlib.Path().write_text"], ["*.write_text"])
-def write_text(data: Any, *settings: Any, **options: Any) -> Iterator[Message]:
-    """The whole text of a file."""
-    yield Message(data)
+# The whole text of a file.
+reports("data *", Message, "file", "pathlib.Path().write_text", "*.write_text")
+
+
+# `stdout` and `stderr`: text written to a standard stream.
+
+
+# One text, or with `writelines` a list of them.
+reports("text", Message, "stdout", methods(["sys.stdout", "sys.__stdout__"], WRITES), methods(["*stdout"], WRITES))
+
+
+# The same to the other stream.
+reports("text", Message, "stderr", methods(["sys.stderr", "sys.__stderr__"], WRITES), methods(["*stderr"], WRITES))

@@ -6,69 +6,61 @@ does not tell.
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping, NamedTuple, Sequence
 
 
-class Message:
+class Message(NamedTuple):
     """Text for a reader: values stand in it as text, or the argument is itself a value. All of a call are one line."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    value: Any
 
 
-class Template:
+class Template(NamedTuple):
     """A `%` template and the arguments that fill it, when there are any, as `logging` takes them."""
 
-    def __init__(self, template: Any, arguments: Sequence[Any]) -> None:
-        self.template = template
-        self.arguments = arguments
+    template: Any
+    arguments: Sequence[Any]
 
 
-class FormatTemplate:
+class FormatTemplate(NamedTuple):
     """A template of `str.format` and the arguments that fill it, when there are any."""
 
-    def __init__(self, template: Any, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
-        self.template = template
-        self.arguments = arguments
-        self.named = named
+    template: Any
+    arguments: Sequence[Any]
+    named: Mapping[str, Any]
 
 
-class Scalar:
+class Scalar(NamedTuple):
     """One value under a name; the full name is `prefix/name` where there is a prefix."""
 
-    def __init__(self, name: Any, value: Any, prefix: Any = None) -> None:
-        self.name = name
-        self.value = value
-        self.prefix = prefix
+    name: Any
+    value: Any
+    prefix: Any = None
 
 
-class Record:
+class Record(NamedTuple):
     """Named values in one argument: anything that `dict()` takes, nested ones included."""
 
-    def __init__(self, mapping: Any, prefix: Any = None) -> None:
-        self.mapping = mapping
-        self.prefix = prefix
+    mapping: Any
+    prefix: Any = None
 
 
-class Row:
+class Row(NamedTuple):
     """An argument that is a sequence of values, written as one row of a table.
 
     Where the type of the writer could not be known it may be a mapping, and is a `Record` then.
     """
 
-    def __init__(self, values: Any) -> None:
-        self.values = values
+    values: Any
 
 
-class Table:
+class Table(NamedTuple):
     """Rows that were put together before: a list of sequences or mappings."""
 
-    def __init__(self, rows: Any) -> None:
-        self.rows = rows
+    rows: Any
 
 
-class Summary:
+class Summary(NamedTuple):
     """A `tf.Summary` message, as an object or serialized: names and values are known when the graph has run."""
 
-    def __init__(self, summary: Any) -> None:
-        self.summary = summary
+    summary: Any

@@ -1,11 +1,39 @@
-"""Sink `print`: the built-in function, and what launchers, consoles and frameworks offer in its place."""
+"""Lines for people."""
 
 from __future__ import annotations
 
 from typing import Any, Iterator
 
-from .kinds import Message
-from .registry import sink
+from .kinds import FormatTemplate, Message, Scalar
+from .registry import declaring, sink
+
+reports = declaring(__name__)
+
+# `jax-debug`: values printed from compiled functions (`jax.debug.print`, as its reference page has it).
+
+
+@sink("jax-debug", ["jax.debug.print", "jax.debug.print()"], ["*debug.print", "*debug.print()"])
+def debug_print(
+    fmt: Any = None,
+    *args: Any,
+    ordered: Any = None,
+    partitioned: Any = None,
+    skip_format_check: Any = None,
+    _use_logging: Any = None,
+    **named: Any,
+) -> Iterator[FormatTemplate]:
+    """`print(fmt, *args, **kwargs)`, or with the options alone, which gives a function of the same arguments."""
+    if fmt is not None:
+        yield FormatTemplate(fmt, args, named)
+
+
+@sink("jax-debug", ["jax.experimental.host_callback.id_print"])
+def id_print(arg: Any, *, what: Any = None, **options: Any) -> Iterator[Scalar]:
+    """`id_print(arg, what=…)` of older versions."""
+    yield Scalar(what, arg)
+
+
+# `print`: the built-in function, and what launchers, consoles and frameworks offer in its place.
 
 
 @sink(
@@ -34,21 +62,12 @@ def report(
         yield Message(value)
 
 
-@sink(
+# One text or object; what follows are settings, in an order of each function's own.
+reports(
+    "message *",
+    Message,
     "print",
-    [
-        "click.echo",
-        "click.secho",
-        "typer.echo",
-        "typer.secho",
-        "pprint.pprint",
-        "pprint.pp",
-        "pprint.PrettyPrinter().pprint",
-        "rich.pretty.pprint",
-        "termcolor.cprint",
-    ],
-    ["*.echo", "*.secho", "*.pprint"],
+    "click.echo click.secho typer.echo typer.secho pprint.pprint pprint.pp pprint.PrettyPrinter().pprint "
+    "rich.pretty.pprint termcolor.cprint",
+    "*.echo *.secho *.pprint",
 )
-def report_one(message: Any, *settings: Any, **options: Any) -> Iterator[Message]:
-    """One text or object; what follows are settings, in an order of each function's own."""
-    yield Message(message)

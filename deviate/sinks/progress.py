@@ -1,11 +1,15 @@
-"""Sink `progress`: progress bars that show values, other than tqdm's."""
+"""Progress bars that show values."""
 
 from __future__ import annotations
 
 from typing import Any, Iterator
 
 from .kinds import Message, Record
-from .registry import Carried, by_keyword, given, methods, sink
+from .registry import Carried, by_keyword, declaring, given, methods, sink
+
+reports = declaring(__name__)
+
+# `progress`: progress bars that show values, other than tqdm's.
 
 
 @sink(
@@ -43,10 +47,8 @@ def progressbar_update(value: Any = None, force: Any = None, **values: Any) -> I
     yield from by_keyword(values)
 
 
-@sink("progress", ["fastprogress.*master_bar().write"], ["mb.write", "*.mb.write", "*master_bar.write"])
-def fastprogress_write(line: Any, table: Any = False) -> Iterator[Message]:
-    """A line, or the cells of one."""
-    yield Message(line)
+# A line, or the cells of one.
+reports("line -table", Message, "progress", "fastprogress.*master_bar().write", "mb.write *.mb.write *master_bar.write")
 
 
 @sink("progress", ["ignite.*ProgressBar().log_message", "alive_progress.alive_bar().text"], ["*bar.log_message"])
@@ -55,3 +57,36 @@ def show_text(message: Any = None, *, text: Any = None) -> Iterator[Message]:
     line = given(message, text)
     if line is not None:
         yield Message(line)
+
+
+# `tqdm`: what stands before and behind the bar, and lines written above it.
+#
+# `tqdm(…, desc=…)` is no report: it is read once, before the first round.
+
+
+# `tqdm`, `trange` and `tqdm_notebook`, of tqdm itself, tqdm.auto, tqdm.notebook, tqdm.std, tqdm.rich, …
+BARS = ("tqdm.*tqdm()", "tqdm.*trange()", "tqdm.*tqdm_notebook()", "tqdm.*tnrange()")
+
+
+@sink("tqdm", methods(BARS, ["set_postfix"]), ["*.set_postfix"])
+def set_postfix(ordered_dict: Any = None, refresh: Any = True, **values: Any) -> Iterator[Carried]:
+    """Named values in a mapping, as keywords, or both."""
+    if ordered_dict is not None:
+        yield Record(ordered_dict)
+    yield from by_keyword(values)
+
+
+@sink(
+    "tqdm",
+    methods(BARS, ["set_postfix_str", "set_description", "set_description_str", "display"]),
+    ["*.set_postfix_str", "*.set_description", "*.set_description_str", "*bar.display"],
+)
+def set_text(*texts: Any, s: Any = None, desc: Any = None, msg: Any = None, **options: Any) -> Iterator[Message]:
+    """One text first, under a name of each method's own when it is given by keyword."""
+    for text in (*texts[:1], s, desc, msg):
+        if text is not None:
+            yield Message(text)
+
+
+# One line, above the bar.
+reports("s -file -end -nolock", Message, "tqdm", "tqdm.*.write", "*tqdm.write *bar.write")

@@ -17,6 +17,7 @@ from .kinds import FormatTemplate, Message, Record, Row, Scalar, Summary, Table,
 
 Carried = Union[Message, Template, FormatTemplate, Scalar, Record, Row, Table, Summary]
 Carry = Callable[..., Iterator[Carried]]
+Patterns = Union[str, Iterable[str]]
 COPIES = __package__.rpartition(".")[0] + ".plugins"
 """Where sinks of other packages lie when they travel, as modules named after their own."""
 
@@ -25,8 +26,8 @@ class Sink:
     """One way of reporting.
 
     Attributes:
-        key: unique, and the same in the analysis and in the guest: file and function, such as `tensorboard.add_scalar`,
-            or of another package module and function, such as `labbook.deviate_sink.note`.
+        key: unique, and the same in the analysis and in the guest: file and function, such as `progress.set_postfix`,
+            or first name (`trackers.wandb_log`); of another package module and function (`labbook.deviate_sink.note`).
         name: what the user sees in tables and JSON.
         names: qualified names of the callables; a call's result is written `module.function()`. With `*` for any text,
             as in `torch.*SummaryWriter().add_scalar`, for a class that can be imported from several places. With `[]=`
@@ -87,6 +88,47 @@ def sink(name: str, names: Iterable[str], spellings: Iterable[str] = ()) -> Call
         return carry
 
     return register
+
+
+def declaring(module: str) -> Callable[..., None]:
+    """Make `reports` for a file, which registers sinks that need no function of their own."""
+
+    def reports(
+        parameters: str, kind: Callable[..., Carried], name: str, names: Patterns, spellings: Patterns = ()
+    ) -> None:
+        """Register callables with these parameters as the sink `name`.
+
+        Args:
+            parameters: those with a dash carry nothing; those with a bar are optional, and may have several names; a
+                star at the end stands for further ones.
+            kind: what the others carry together; nothing where the last of them is optional and absent.
+            names, spellings: as for `sink`, or as one text.
+        """
+        listed = [parameter for parameter in parameters.split() if parameter != "*"]
+        known = [parameter.lstrip("-").split("|") for parameter in listed]
+        carrying = [aliases for parameter, aliases in zip(listed, known) if parameter[0] != "-"]
+        required = {aliases[0] for aliases in carrying if len(aliases) == 1}
+        allowed = {alias for aliases in known for alias in aliases}
+
+        def carry(*positional: Any, **named: Any) -> Iterator[Carried]:
+            arguments = {**dict(zip([aliases[0] for aliases in known], positional)), **named}
+            is_too_much = len(positional) > len(known) or not set(arguments) <= allowed
+            if not set(arguments) >= required or (is_too_much and not parameters.endswith("*")):
+                raise TypeError(parameters)
+            values = [given(*map(arguments.get, aliases)) for aliases in carrying]
+            is_absent = values[-1] is None and len(carrying[-1]) > 1
+            return iter([] if is_absent else [kind(*values)])
+
+        patterns = [listed.split() if isinstance(listed, str) else list(listed) for listed in (names, spellings)]
+        carry.__module__, carry.__name__ = module, re.sub(r"\W+", "_", [*patterns[0], *patterns[1]][0])
+        sink(name, *patterns)(carry)
+
+    return reports
+
+
+def nameless(value: Any) -> Scalar:
+    """A value alone."""
+    return Scalar(None, value)
 
 
 def methods(owners: Iterable[str], names: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the probe tells of the devices of a machine."""
+"""What is told of the devices of a machine."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from smi import write_smi
 
-from deviate.doctor.probes.python import accelerators
+from deviate.replay.machine import examine_machine
 
 LOADED = "NVIDIA driver, but nvidia-smi lists no device"
 
@@ -34,10 +34,10 @@ def test_gpus_are_told_with_their_driver_or_the_answer_of_the_driver(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     (tmp_path / "proc/driver/nvidia").mkdir(parents=True)
     (tmp_path / "proc/driver/nvidia/version").touch()
-    assert accelerators(str(tmp_path)) == devices
+    assert examine_machine(tmp_path).accelerators == tuple(devices)
 
 
 def test_a_program_without_a_loaded_driver_is_no_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_smi(tmp_path / "bin/nvidia-smi", "no-driver")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-    assert accelerators(str(tmp_path)) == []
+    assert examine_machine(tmp_path).accelerators == ()

@@ -75,7 +75,7 @@ def test_a_change_of_the_environment_asks_anew(
     elif change == "driver":
         program = tmp_path / "bin/nvidia-smi"
         program.parent.mkdir()
-        program.write_text("#!/bin/sh\necho 'H200, 570.1'\n")
+        program.write_text("#!/bin/sh\necho 'H200, 570.1, 143771 MiB'\n")
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     elif change == "code":

@@ -33,7 +33,9 @@ writer = Writer()
 def test_a_tag_that_is_built_at_run_time_is_the_label(tmp_path: Path) -> None:
     text = WRITER + "for epoch in range(2):\n    for split in ('train', 'test'):\n"
     text += "        n = writer.add_scalar(f'{split}/loss', epoch / 2, epoch)\nprint(n, writer.seen)\n"
-    child = Child(tmp_path, text).tap("«writer.add_scalar»(f'", form="call", fields=("tensorboard.add_scalar", "0"))
+    child = Child(tmp_path, text).tap(
+        "«writer.add_scalar»(f'", form="call", fields=("tensorboard.torch_SummaryWriter_add_scalar", "0")
+    )
     result = compared(child.loop("range(2)", 10))
     assert told(result) == [("train/loss", 0.0), ("test/loss", 0.0), ("train/loss", 0.5), ("test/loss", 0.5)]
     assert [event[2] for event in result.of("value")] == [[0, 0], [0, 0], [0, 1], [0, 1]]
@@ -42,10 +44,10 @@ def test_a_tag_that_is_built_at_run_time_is_the_label(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "fields", "expected"),
     [
-        ("bar.set_postfix(record)", ("tqdm.set_postfix", "1"), []),
-        ("bar.set_postfix(record, x=9)", ("tqdm.set_postfix", "0"), [("acc", 0.5), ("loss", 0.25)]),
+        ("bar.set_postfix(record)", ("progress.set_postfix", "1"), []),
+        ("bar.set_postfix(record, x=9)", ("progress.set_postfix", "0"), [("acc", 0.5), ("loss", 0.25)]),
         ("writer.add_scalars('val', nested)", ("tensorboard.add_scalars", "0"), [("val/a.acc", 0.5), ("val/b", 1)]),
-        ("«rows.writerow»(record)", ("csv.writerow_of_names", "0"), [("acc", 0.5), ("loss", 0.25)]),
+        ("«rows.writerow»(record)", ("tables.csv_DictWriter_writerow", "0"), [("acc", 0.5), ("loss", 0.25)]),
     ],
 )
 def test_every_kind_of_item_is_recorded_with_its_label(
@@ -87,7 +89,7 @@ try:
 except KeyError as error:
     print(error)
 """
-    result = compared(Child(tmp_path, text).tap("tracker().log", form="call", fields=("wandb.log", "0")))
+    result = compared(Child(tmp_path, text).tap("tracker().log", form="call", fields=("trackers.wandb_log", "0")))
     assert told(result) == [("loss", 0.5)]
 
 
@@ -112,9 +114,9 @@ report(Base(), {"loss": 1})
 Child().log({"loss": 1})
 total = [1, Base().log({"loss": 0}) + 1]
 """
-    child = Child(tmp_path, text).tap("tracker.log", form="call", fields=("wandb.log", "0"))
-    child.tap("super().log", form="call", fields=("wandb.log", "0"))
-    result = compared(child.tap("«Base().log»({", form="call", fields=("wandb.log", "0")))
+    child = Child(tmp_path, text).tap("tracker.log", form="call", fields=("trackers.wandb_log", "0"))
+    child.tap("super().log", form="call", fields=("trackers.wandb_log", "0"))
+    result = compared(child.tap("«Base().log»({", form="call", fields=("trackers.wandb_log", "0")))
     assert "StopIteration: 7" in result.stderr
     assert [told(result, site) for site in range(3)] == [[("loss", 1)], [("loss", 1)], [("loss", 0)]]
 
@@ -134,10 +136,10 @@ async def main():
     print(f"{await log({'loss': 2})!r:>5}")
 asyncio.run(main())
 """
-    child = Child(tmp_path, text).tap("await («get()»)(", form="call", fields=("wandb.log", "0"))
-    child.tap("    «print»(await (", form="call", fields=("tensorboard.add_scalar", "0"))
-    child.tap("await «log»(data) +", form="call", fields=("wandb.log", "0"))
-    result = compared(child.tap("{await «log»({", form="call", fields=("wandb.log", "0")))
+    child = Child(tmp_path, text).tap("await («get()»)(", form="call", fields=("trackers.wandb_log", "0"))
+    child.tap("    «print»(await (", form="call", fields=("tensorboard.torch_SummaryWriter_add_scalar", "0"))
+    child.tap("await «log»(data) +", form="call", fields=("trackers.wandb_log", "0"))
+    result = compared(child.tap("{await «log»({", form="call", fields=("trackers.wandb_log", "0")))
     assert [told(result, site) for site in range(4)] == [
         [("loss", 0.5)],
         [("0.5", 1.5)],
@@ -150,8 +152,10 @@ def test_a_fault_in_a_tap_is_recorded_and_the_call_goes_on(tmp_path: Path) -> No
     text = WRITER + "class Odd:\n    def __str__(self): raise RuntimeError('no')\n"
     text += "print(writer.add_scalar(Odd(), 0.5))\nprint(writer.add_scalar('x', 0.5))\n"
     child = Child(tmp_path, text).tap("«writer.add_scalar»(Odd", form="call", fields=("?.?", "0"))
-    child.tap("«writer.add_scalar»(Odd", form="call", fields=("tensorboard.add_scalar", "0"))
-    result = child.tap("«writer.add_scalar»('x", form="call", fields=("tensorboard.add_scalar", "0")).run()
+    child.tap("«writer.add_scalar»(Odd", form="call", fields=("tensorboard.torch_SummaryWriter_add_scalar", "0"))
+    result = child.tap(
+        "«writer.add_scalar»('x", form="call", fields=("tensorboard.torch_SummaryWriter_add_scalar", "0")
+    ).run()
     assert (result.code, result.stdout) == (0, "1\n2\n")
     assert result.of("error") == [["site 0", "KeyError: '?.?'"], ["site 1", "RuntimeError: no"]]
     assert told(result, 2) == [("x", 0.5)]
@@ -159,7 +163,9 @@ def test_a_fault_in_a_tap_is_recorded_and_the_call_goes_on(tmp_path: Path) -> No
 
 def test_arguments_that_do_not_fit_give_the_error_of_the_callee(tmp_path: Path) -> None:
     text = WRITER + "try:\n    writer.add_scalar()\nexcept TypeError as error:\n    print(error)\n"
-    result = compared(Child(tmp_path, text).tap("«writer.add_scalar»()", form="call", fields=("wandb.log", "0")))
+    result = compared(
+        Child(tmp_path, text).tap("«writer.add_scalar»()", form="call", fields=("trackers.wandb_log", "0"))
+    )
     assert told(result) == []
 
 
@@ -209,7 +215,7 @@ for split in ("train", "test"):
     m.update(split)
 """
     child = Child(tmp_path, text).tap(
-        "«print»(split, *", form="call", fields=("tensorboard.add_scalar", "0"), label="split"
+        "«print»(split, *", form="call", fields=("tensorboard.torch_SummaryWriter_add_scalar", "0"), label="split"
     )
     child.tap("print(split, «values»)", label="split").tap(
         '"{m.avg}".format', form="format", fields=("m.avg",), label="split"
@@ -224,7 +230,7 @@ for split in ("train", "test"):
 
 def test_without_a_run_the_taps_around_callees_only_call(tmp_path: Path) -> None:
     text = WRITER + "print(writer.add_scalar('7', scalar_value=0.5), '%(a)s' % {'a': 1})\n"
-    fields = ("tensorboard.add_scalar", "0")
+    fields = ("tensorboard.torch_SummaryWriter_add_scalar", "0")
     child = Child(tmp_path, text).tap("«writer.add_scalar»('7", form="call", fields=fields, label="writer.seen")
     child.tap("«writer.add_scalar»('7", form="meter", fields=("avg",)).tap("{'a': 1}", form="mapping", fields=("a",))
     names = ("PYTHONPATH", "DEVIATE_RUN_DIR", "DEVIATE_SPEC", "DEVIATE_GUEST", "DEVIATE_WORK", "DEVIATE_ROOT")

@@ -29,7 +29,7 @@ open("out.txt", "w").close()
 @pytest.mark.parametrize("version", ["3.8", "3.13"])
 def test_the_guest_records_on(version: str, tmp_path: Path, interpreters) -> None:  # type: ignore[no-untyped-def]
     child = Child(tmp_path, SCRIPT).tap("% «y»,").loop("range(3)", 14)
-    child.tap("«print»(*[", form="call", fields=("tensorboard.add_scalar", "0"))
+    child.tap("«print»(*[", form="call", fields=("tensorboard.torch_SummaryWriter_add_scalar", "0"))
     child.tap("meter.update", form="meter", fields=("avg",)).tap('{"y": y}', form="mapping", fields=("y",))
     python = interpreters(version)
     on, off = child.run(python=python), child.run(python=python, is_tapped=False)
@@ -46,7 +46,7 @@ def test_the_guest_records_on(version: str, tmp_path: Path, interpreters) -> Non
 def test_tracebacks_are_those_of_the_original_on(version: str, tmp_path: Path, interpreters) -> None:  # type: ignore[no-untyped-def]
     child = Child(tmp_path, "def f(x):\n    return (1 / x) + 1\nprint(f(1), f(0))\n").tap("1 / x").tap("f(0)")
     child.tap("«f»(0)", form="meter", fields=("avg",)).tap(
-        "«f»(1)", form="call", fields=("tensorboard.add_scalar", "0")
+        "«f»(1)", form="call", fields=("tensorboard.torch_SummaryWriter_add_scalar", "0")
     )
     on, off = child.run(python=interpreters(version)), child.run(python=interpreters(version), is_tapped=False)
     assert on.stderr == off.stderr != ""

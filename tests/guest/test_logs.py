@@ -24,7 +24,7 @@ deviate.log_predictions([1, 2], [1], name="odd")
 
 
 def run(folder: Path, text: str = LOGGED, *, is_installed: bool = True) -> Result:
-    child = Child(folder, text).tap('«deviate.log»("score"', form="call", fields=("deviate.log", "0"))
+    child = Child(folder, text).tap('«deviate.log»("score"', form="call", fields=("trackers.deviate_log", "0"))
     child.loop("in «range(3)»:", 8)
     return child.run(command=(sys.executable, *(() if is_installed else ("-S",)), "train.py"))
 

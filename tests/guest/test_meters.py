@@ -155,5 +155,5 @@ print(tell(torch.ones(3)))
     child = Child(tmp_path, text).tap("«meter.update»(y", form="meter", fields=("avg",))
     child.tap("smoothed.update", form="meter", fields=("global_avg",))
     child.tap("metric.update", form="meter", fields=("value",))
-    result = compared(child.tap('«print»("x"', form="call", fields=("tensorboard.add_scalar", "0")))
+    result = compared(child.tap('«print»("x"', form="call", fields=("tensorboard.torch_SummaryWriter_add_scalar", "0")))
     assert [result.values(site) for site in range(3)] == [[2.5], [0.25], [1.0]]

@@ -38,7 +38,9 @@ def test_where_nothing_was_prepared_nothing_is_entered(snapshot: Snapshot) -> No
     })  # fmt: skip
 
 
-def test_large_files_and_crowds_are_shared_and_small_ones_and_code_are_not(snapshot: Snapshot) -> None:
+def test_large_files_and_crowds_are_shared_and_small_ones_and_code_are_not(
+    snapshot: Snapshot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tree = snapshot.folder / "tree"
     (tree / "made.bin").write_bytes(LARGE)
     (tree / "made.py").write_bytes(b"#" * len(LARGE))
@@ -46,7 +48,8 @@ def test_large_files_and_crowds_are_shared_and_small_ones_and_code_are_not(snaps
     (tree / "images").mkdir()
     for number in range(3):
         (tree / f"images/{number}.png").touch()
-    note_prepared(snapshot, crowd_above=2)
+    monkeypatch.setattr("deviate.instrument.tree.CROWD_ABOVE", 2)
+    note_prepared(snapshot)
     assert prepared(snapshot) == dict.fromkeys(["images/0.png", "images/1.png", "images/2.png", "made.bin"], "shared")
 
 
@@ -69,5 +72,5 @@ def test_what_was_prepared_is_no_change_of_the_project(snapshot: Snapshot, tmp_p
 
 
 def test_a_snapshot_without_a_manifest_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="prepared"):
+    with pytest.raises(RecordError, match="manifest"):
         note_prepared(Snapshot(tmp_path, tmp_path, ""))

@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -25,8 +26,9 @@ def fill(folder: Path, *names: str, text: str = "data") -> None:
         (folder / name).write_text(text)
 
 
-def frozen(root: Path, **limits: int) -> Tree:
-    return freeze_tree(root, root.parent / "tree", empty=[], **limits)
+def frozen(root: Path, target: str = "tree", **limits: int) -> Tree:
+    with patch.multiple("deviate.instrument.tree", **limits):
+        return freeze_tree(root, root.parent / target, empty=[])
 
 
 def kinds(tree: Tree) -> dict[str, str]:
@@ -35,21 +37,21 @@ def kinds(tree: Tree) -> dict[str, str]:
 
 def test_few_files_are_copied(root: Path) -> None:
     fill(root, "a.png", "b.png", "c.txt")
-    assert set(kinds(frozen(root, crowd_above=3)).values()) == {"copied"}
+    assert set(kinds(frozen(root, CROWD_ABOVE=3)).values()) == {"copied"}
 
 
 @pytest.mark.parametrize("layout", ["data/{}.png", "data/{}/x.png", "{}.png", "class{}/x.png", "data/x.{}"])
 def test_files_of_a_kind_that_are_very_many_are_shared_wherever_they_lie(root: Path, layout: str) -> None:
     many = [layout.format(number) for number in range(3)]
     fill(root, *many, "config.yaml", "data/loader.py")
-    assert kinds(frozen(root, crowd_above=2)) == {
+    assert kinds(frozen(root, CROWD_ABOVE=2)) == {
         **dict.fromkeys(many, "shared"), "config.yaml": "copied", "data/loader.py": "copied", "train.py": "copied",
     }  # fmt: skip
 
 
 def test_many_files_of_many_kinds_are_a_crowd_too_and_code_never_is(root: Path) -> None:
     fill(root, "a.png", "b.jpg", "c", "d.py", "e.py", "f.sh")
-    assert kinds(frozen(root, crowd_above=2)) == {
+    assert kinds(frozen(root, CROWD_ABOVE=2)) == {
         "a.png": "shared", "b.jpg": "shared", "c": "shared",
         "d.py": "copied", "e.py": "copied", "f.sh": "copied", "train.py": "copied",
     }  # fmt: skip
@@ -57,18 +59,18 @@ def test_many_files_of_many_kinds_are_a_crowd_too_and_code_never_is(root: Path) 
 
 def test_a_shared_file_is_the_snapshots_own_and_an_edit_changes_nothing_in_it(root: Path) -> None:
     fill(root, "a.png", "b.png", "c.png")
-    tree = frozen(root, crowd_above=2)
+    tree = frozen(root, CROWD_ABOVE=2)
     with (root / "a.png").open("a") as file:
         file.write(" edited")
     assert (root.parent / "tree/a.png").read_text() == "data"
     assert (root.parent / "tree/a.png").stat().st_nlink == 1
     (root.parent / "again").mkdir()
-    assert hash_tree(tree) != hash_tree(freeze_tree(root, root.parent / "again/tree", empty=[], crowd_above=2))
+    assert hash_tree(tree) != hash_tree(frozen(root, "again/tree", CROWD_ABOVE=2))
 
 
 def test_a_crowd_too_large_to_copy_is_linked_file_by_file_and_the_rest_is_not(root: Path) -> None:
     fill(root, "a.png", "b.png", "c.png", "d.txt")
-    tree = frozen(root, crowd_above=2, crowd_bytes=11)
+    tree = frozen(root, CROWD_ABOVE=2, CROWD_BYTES=11)
     assert kinds(tree) == {
         "a.png": "linked", "b.png": "linked", "c.png": "linked", "d.txt": "copied", "train.py": "copied",
     }  # fmt: skip
@@ -78,7 +80,7 @@ def test_a_crowd_too_large_to_copy_is_linked_file_by_file_and_the_rest_is_not(ro
 def test_large_files_do_not_make_a_crowd_too_large(root: Path) -> None:
     fill(root, "a.png", "b.png", "c.png")
     fill(root, "large.png", text="x" * 100)
-    assert kinds(frozen(root, crowd_above=2, copy_below=10, crowd_bytes=12)) == {
+    assert kinds(frozen(root, CROWD_ABOVE=2, COPY_BELOW=10, CROWD_BYTES=12)) == {
         "a.png": "shared", "b.png": "shared", "c.png": "shared", "large.png": "linked", "train.py": "copied",
     }  # fmt: skip
 
@@ -86,7 +88,7 @@ def test_large_files_do_not_make_a_crowd_too_large(root: Path) -> None:
 def test_a_folder_of_a_great_many_files_is_linked_whole_unless_it_holds_code(root: Path) -> None:
     fill(root, "data/train/a/0", "data/train/a/1", "data/train/b/0", "data/notes.txt")
     fill(root, "lib/0", "lib/1", "lib/2", "lib/load.py")
-    tree = frozen(root, link_above=2)
+    tree = frozen(root, LINK_WHOLE_ABOVE=2)
     assert list(tree.linked_folders) == ["data/train"]
     assert (root.parent / "tree/data/train").is_symlink()
     assert not (root.parent / "tree/data").is_symlink()
@@ -107,7 +109,7 @@ def test_content_modes_times_and_links_of_any_tree_are_those_of_the_project(root
         path.write_bytes(rng.randbytes(rng.choice([0, 1, 100, 300])))
         path.chmod(rng.choice([0o644, 0o600, 0o755, 0o444]))
         os.utime(path, ns=(rng.randrange(10**18), rng.randrange(10**18)))
-    frozen(root, crowd_above=rng.choice([5, 20, 100]), copy_below=200)
+    frozen(root, CROWD_ABOVE=rng.choice([5, 20, 100]), COPY_BELOW=200)
     there = {path.relative_to(root) for path in root.rglob("*")}
     tree = root.parent / "tree"
     assert {path.relative_to(tree) for path in tree.rglob("*")} == there

@@ -41,7 +41,7 @@ def test_its_runs_keep_its_rules(old: Path) -> None:
     begun = open_experiment(old)
     rules = STREAMS_NUMBER - 1, SCORES_NUMBER - 1
     assert (begun.plan.streams, begun.plan.scores) == rules
-    assert {(it.streams, it.scores) for it in specs_of(begun.plan, begun.snapshot)} == {rules}
+    assert {(it.streams, it.scores) for it in specs_of(begun.plan)} == {rules}
 
 
 def test_further_runs_keep_its_rules(old: Path, script: PreparedScript) -> None:

@@ -45,7 +45,7 @@ def record(
     frameworks: dict[str, str] | None = None,
 ) -> None:
     digest = write_platform(attempt.parents[2], platform)
-    environment = RunEnvironment(digest, threads or {}, frameworks or {}, "", {"hostname": attempt.parent.name})
+    environment = RunEnvironment(digest, threads or {}, frameworks or {}, "", {"HOSTNAME": attempt.parent.name})
     write_environment(attempt, environment)
 
 

@@ -146,7 +146,7 @@ def test_runs_added_to_a_plan_that_was_cut_short_follow_a_look(experiment: Path)
 
 def test_a_change_that_changes_nothing_leaves_no_trace(experiment: Path) -> None:
     before = (experiment / "experiment.json").read_bytes()
-    change_experiment(experiment, time=2.0, jobs=1)
+    change_experiment(experiment, time=2.0, n_threads=None)
     assert (experiment / "experiment.json").read_bytes() == before
 
 

@@ -58,7 +58,7 @@ def test_the_sample_is_read_in_full() -> None:
             {"selection": {"metrics": [{"name": "acc"}]}},
             r"Object missing required field `metric` - at `\$\.selection\.metrics\[0\]`",
         ),
-        ({"jobs": "two"}, r"Expected `int`, got `str` - at `\$\.jobs`"),
+        ({"seed": "two"}, r"Expected `int`, got `str` - at `\$\.seed`"),
         (
             {"variants": [{"name": "a", "n_runs": 1, "definition": {}}]},
             r"Object missing required field `name` - at `\$\.variants\[0\]\.definition`",

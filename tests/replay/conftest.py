@@ -22,7 +22,7 @@ class Frozen:
     folder: Path
     snapshot: Snapshot
 
-    def specs(self, runs: int, *, command: tuple[str, ...] = (), variant: str = "as-is") -> tuple[Spec, ...]:
+    def specs(self, runs: int, *, command: tuple[str, ...] = (), variant: str = "as-is") -> list[Spec]:
         command = command or (sys.executable, "train.py")
         return plan(self.snapshot, command=command, cwd=".", variant=find_variant(variant), runs=runs, seed=0)
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from deviate.eventlog import encode
-from deviate.model.plan import Selection, Snapshot, Variant
+from deviate.model.plan import Selection, Snapshot, Spec, Variant
 from deviate.records.plans import Plan, VariantPlan
 from deviate.replay.between_runs import SameData
 from deviate.replay.experiments import PreparedExperiment
-from deviate.replay.protocol import RunUpdate
+from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.replay.variants import VARIANTS
 
 
@@ -33,10 +33,9 @@ def ended(folder: Path, variant: str, replicate: int, evidence: str, status: str
         '["evaluation", "torn',
     ]
     (attempt / "events-1-1.jsonl").write_text("".join(events))
-    return RunUpdate(
-        kind="finished", run_id="0", replicate=replicate, variant=variant, folder=attempt, status=status,  # type: ignore[arg-type]
-        experiment="train",
-    )  # fmt: skip
+    spec = Spec("", (), ".", variant, replicate)
+    outcome = Outcome(spec, "0", status, None, 1.0, attempt)  # type: ignore[arg-type]
+    return RunUpdate("finished", Order(folder / "train", spec), attempt, outcome=outcome)
 
 
 def told(folder: Path, variant: str, evidence: str = "labels", **changes: str) -> list[str | None]:

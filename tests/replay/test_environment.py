@@ -45,9 +45,7 @@ class Started:
         return self.write(environments)
 
     def write(self, environments: Environments) -> dict[str, Any]:
-        environments.write(
-            self.attempt, self.spec, self.manifest, self.cwd, self.variables, started=5.0, device="GPU 0"
-        )
+        environments.write(self.attempt, self.spec, self.manifest, self.cwd, self.variables)
         document: dict[str, Any] = json.loads((self.attempt / "environment.json").read_bytes())
         return document
 
@@ -77,13 +75,10 @@ def test_a_run_has_its_fingerprint(frozen: Callable[..., Any], base: dict[str, s
     started = Started(made, spec, base)
     document = started.run(Environments(base))
     assert document["schema"] == SCHEMA["environment"]
-    more = document["more"]
-    assert (more["seeds"], more["controls"]) == (dict(spec.seeds), dict(spec.controls))
-    assert (more["command"], more["started"], more["device"]) == (list(spec.command), 5.0, "GPU 0")
     assert document["frameworks"]["numpy"]
     assert document["threads"] == {"OMP_NUM_THREADS": "3"}
-    assert more["variables"]["DEVIATE_VARIANT"] == "algo"
-    assert "EDITOR" not in more["variables"]
+    assert document["variables"]["DEVIATE_VARIANT"] == "algo"
+    assert "EDITOR" not in document["variables"]
     platform = started.platform()
     assert (
         platform.interpreter["path"] == os.path.realpath(Path(sys.executable).parent) + "/" + Path(sys.executable).name
@@ -107,9 +102,7 @@ def test_no_file_holds_a_secret(frozen: Callable[..., Any], base: dict[str, str]
     written += "".join(path.read_text() for path in started.attempt.glob("events-*.jsonl"))
     for secret in ("Zq7", TOKEN, '"abc"'):
         assert secret not in written
-    assert (
-        SECRET not in json.loads((started.attempt / "environment.json").read_text())["more"]["variables"]["TORCH_HOME"]
-    )
+    assert "TORCH_HOME" in json.loads((started.attempt / "environment.json").read_text())["variables"]
     assert SECRET not in written
 
 

@@ -206,7 +206,7 @@ def test_updates_tell_of_start_progress_and_end(frozen: Make) -> None:
         "finished",
     ]
     assert updates[-2].step == LAST_STEP
-    assert updates[-1].status == "completed"
+    assert updates[-1].is_completed
     assert 0 < updates[-1].wall_time_s < 300
 
 

@@ -3,9 +3,7 @@
 import os
 from pathlib import Path
 
-import pytest
-
-from deviate.replay.machine import _ranges, machine_facts
+from deviate.replay.machine import machine_facts
 
 
 def write(root: Path, name: str, text: str) -> None:
@@ -42,8 +40,3 @@ def test_cores_are_those_that_a_process_may_use() -> None:
         assert facts["cores"] == str(len(os.sched_getaffinity(0)))
     assert facts["kernel"].endswith(os.uname().release)
     assert all(facts.values())
-
-
-@pytest.mark.parametrize(("numbers", "text"), [([0, 1, 2, 5], "0-2,5"), ([3], "3"), ([], ""), ([1, 3], "1,3")])
-def test_an_affinity_is_told_in_ranges(numbers: list[int], text: str) -> None:
-    assert _ranges(numbers) == text

@@ -15,7 +15,7 @@ SNAPSHOT = Snapshot(Path("/snapshot"), Path("/root"), "ab")
 
 def make(
     runs: int = 3, *, variant: str = "algo+impl", seed: int = 0, environment: tuple[tuple[str, str], ...] = ()
-) -> tuple[Spec, ...]:
+) -> list[Spec]:
     chosen = find_variant(variant)
     return plan(
         SNAPSHOT, command=("python", "a.py"), cwd=".", variant=chosen, runs=runs, seed=seed, environment=environment
@@ -80,12 +80,6 @@ def test_trackers_are_put_offline_and_what_the_user_sets_goes_before_ours() -> N
 
 def test_another_experiment_seed_gives_other_runs() -> None:
     assert not {run_id(spec) for spec in make(seed=0)} & {run_id(spec) for spec in make(seed=1)}
-
-
-@pytest.mark.parametrize("runs", [0, -1])
-def test_a_plan_without_runs_is_refused(runs: int) -> None:
-    with pytest.raises(InputError, match="must be at least 1"):
-        make(runs)
 
 
 def test_a_plan_without_a_command_is_refused() -> None:

@@ -18,6 +18,6 @@ def report() -> Callable[..., object]:
     def carried(callee: str, *positional: Any, **named: Any) -> object:
         found = find_sink(None, callee[1:]) if callee.startswith("?") else find_sink(callee, "")
         assert found is not None, callee
-        return [(type(item).__name__, *vars(item).values()) for item in found.carried(positional, named)]
+        return [(type(item).__name__, *item) for item in found.carried(positional, named)]
 
     return carried

@@ -10,10 +10,10 @@ from deviate.sinks import find_by_key, find_sink
 tf.disable_eager_execution()
 loss = tf.constant(0.5)
 tf.summary.scalar("loss", loss)
-(scalar,) = find_by_key("graph_summary.scalar").carried(["loss", loss], {})
+(scalar,) = find_by_key("tensorboard.tensorflow_compat_v1_summary_scalar").carried(["loss", loss], {})
 with tf.Session() as session:
     merged = session.run(tf.summary.merge_all())
-    (summary,) = find_by_key("graph_summary.add_summary").carried([merged], {"global_step": 3})
+    (summary,) = find_by_key("tensorboard.tensorflow_FileWriter_add_summary").carried([merged], {"global_step": 3})
     (item,) = tf.Summary.FromString(summary.summary).value
     print(scalar.name == item.tag, scalar.value is loss, session.run(loss) == item.simple_value)
 """

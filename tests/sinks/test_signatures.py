@@ -107,7 +107,7 @@ def carried(callee: str, positional: list[str], named: list[str]) -> list[str]:
     sink = find_sink(callee, "")
     assert sink is not None, callee
     found = sink.carried(positional, {name: name for name in named})
-    texts = [" ".join([type(item).__name__, *(part or "-" for part in vars(item).values())]) for item in found]
+    texts = [" ".join([type(item).__name__, *(part or "-" for part in item)]) for item in found]
     return [text.removesuffix(" -") for text in texts]
 
 

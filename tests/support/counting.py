@@ -21,11 +21,11 @@ from deviate.records.importing import write_imported
 from deviate.records.layout import runs_folder
 from deviate.records.plans import create_experiment, read_plan
 from deviate.records.read import read_experiment
-from deviate.records.runs import write_claim
+from deviate.records.runs import spec_of, write_claim
 from deviate.replay.adopt import claim_of
 from deviate.replay.executors.workers import WorkersExecutor
 from deviate.replay.live_estimates import LiveEstimates
-from deviate.replay.protocol import Order, RunUpdate
+from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.replay.states import recorded_runs, run_states
 
 N_ACTIVE, WAITED_S = 10, 60.0
@@ -119,7 +119,8 @@ def main() -> None:
     estimates()
     answer["estimates"] = count(estimates)
     ended = min(runs_folder(many).iterdir())
-    estimates.take(RunUpdate("finished", ended.name, 0, "imported", ended / "attempt-1", None, "", "completed"))
+    outcome = Outcome(spec_of(ended), ended.name, "completed", 0, 1.0, ended / "attempt-1")
+    estimates.take(RunUpdate("finished", Order(many, outcome.spec), outcome.folder, outcome=outcome))
     estimates()
     runs = {os.path.relpath(path, runs_folder(many)).partition("/")[0] for path in COUNTS}
     answer["read after the end of one"] = sorted(runs - {".", ".."}) == [ended.name]

@@ -5,20 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from deviate.model.plan import Selection, Settings, Snapshot, Spec, Variant
-from deviate.records.plans import Plan
+from deviate.records.plans import Plan, VariantPlan
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.executors.local import LocalExecutor
-from deviate.replay.plan import plan as specs_of
+from deviate.replay.experiments import specs_of
 from deviate.replay.protocol import Order, Outcome, RunUpdate
 
 
 def plan(
     snapshot: Snapshot, *, command: Sequence[str], cwd: str, variant: Variant, runs: int, seed: int, **more: Any
-) -> tuple[Spec, ...]:
+) -> list[Spec]:
     """One spec per replicate; what else a plan has is in `more`."""
-    sources = snapshot.sources_hash
-    experiment = Plan("x", 0.0, snapshot.root, tuple(command), cwd, seed, sources, (), Selection(()), **more)
-    return specs_of(experiment, snapshot, variant, runs)
+    sources, variants = snapshot.sources_hash, (VariantPlan(variant.name, runs, variant),)
+    return specs_of(Plan("x", 0.0, snapshot.root, tuple(command), cwd, seed, sources, variants, Selection(()), **more))
 
 
 def execute(

@@ -197,7 +197,12 @@ def statements(tree: ast.AST) -> list[tuple[str, int]]:
 
 def sites_of(spots: dict[int, Spot]) -> Sequence[Site]:
     """Sites for spots; every form with fields that make it read what it can."""
-    fields = {"call": ("tensorboard.add_scalar", "0"), "meter": ("avg", "sum"), "format": ("0", "k"), "mapping": ("a",)}
+    fields = {
+        "call": ("tensorboard.torch_SummaryWriter_add_scalar", "0"),
+        "meter": ("avg", "sum"),
+        "format": ("0", "k"),
+        "mapping": ("a",),
+    }
     return [
         Site(number, "train.py", spot.span.line, spot.span, "", "print", spot.form, None, fields.get(spot.form, ()))
         for number, spot in spots.items()

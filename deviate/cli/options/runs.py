@@ -16,7 +16,6 @@ from deviate.cli.options.values import choice, commands, pair, seconds
 from deviate.errors import InputError
 from deviate.model.plan import Settings, Variant
 from deviate.project.command import default_python, with_interpreter
-from deviate.replay import between_runs
 from deviate.replay.capture_options import DEFAULT_LIMIT, capture_pairs
 from deviate.replay.experiments import Request, SampleSizeRule
 from deviate.replay.variants import VARIANTS, choose_variants, vary_more
@@ -296,6 +295,10 @@ class VariantFlags:
         return variants
 
 
+MOST_RUNS = 30
+"""Where precision decides and the user names no limit."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class SampleSizeFlags:
     """Flags that determine the number of runs: a target precision, or declared looks."""
@@ -308,15 +311,33 @@ class SampleSizeFlags:
     )
 
     def declare(self, runs: int | None, confidence: float) -> SampleSizeRule:
-        """The rule, as `between_runs.declare` returns it."""
-        return between_runs.declare(
-            until=self.until,
-            looks=self.looks,
-            runs=runs,
-            least=self.min_runs,
-            most=self.max_runs,
-            confidence=confidence,
-        )
+        """The rule that the user declares before the first run.
+
+        Raises:
+            InputError: a target or looks that cannot be read, both of them, or limits that make no sense.
+        """
+        if self.until is None and (self.min_runs or self.max_runs):
+            raise InputError("--min-runs and --max-runs are for --until", "name a target as well, or give --runs alone")
+        if self.until is None and self.looks is None:
+            return SampleSizeRule()
+        if self.until is not None and self.looks is not None:
+            raise InputError("--until and --looks exclude each other", "precision decides one, comparisons the other")
+        # Half a second of scipy, which a plain run need not wait for.
+        from deviate.stats.design.group_sequential import parse_looks
+        from deviate.stats.design.precision import MIN_RUNS, parse_target
+
+        if self.until is not None:
+            first = self.min_runs or runs or MIN_RUNS
+            last = self.max_runs or max(MOST_RUNS, first)
+            if last < first:
+                raise InputError(f"--max-runs {last} is below --min-runs {first}", "let them rise")
+            return SampleSizeRule(precision=parse_target(self.until).text, least=first, most=last)
+        plan = parse_looks(self.looks or "", runs, confidence=confidence)
+        if runs is not None and runs != plan.numbers[-1]:
+            raise InputError(
+                f"--runs {runs} is not the last of --looks {self.looks}", "leave --runs away, or let them agree"
+            )
+        return SampleSizeRule(looks=plan.numbers, spending=plan.spending)
 
 
 # The runs that a check makes of both sides with `--ref`.

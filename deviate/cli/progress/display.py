@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TextIO
 
 from rich.cells import cell_len
@@ -19,7 +18,7 @@ from rich.text import Text
 from deviate.cli.progress.tally import Running, Tally, mean_text, place_text
 from deviate.errors import DeviateError
 from deviate.replay.live_estimates import Mean
-from deviate.replay.protocol import RunUpdate
+from deviate.replay.protocol import Outcome, RunUpdate
 from deviate.replay.states import Expected
 from deviate.report.format import clean, duration
 from deviate.report.lines import cut
@@ -28,113 +27,21 @@ WIDEST_LINE = 100
 """Columns of a line where there is no terminal; what is cut off stands in the report."""
 
 
-class Lines:
-    """Writes a line when a run has ended, and a status line after `interval_s` seconds without output."""
-
-    def __init__(
-        self, stream: TextIO, tally: Tally, interval_s: float, score_text: Callable[[RunUpdate], str] = lambda _: ""
-    ) -> None:
-        self.stream, self.tally, self.interval_s, self.score_text = stream, tally, interval_s, score_text
-        self._spoke = tally.clock()
-
-    def show(self, update: RunUpdate) -> None:
-        self.tally.take(update)
-        if update.kind == "finished":
-            scored = replace(update, value=update.value or self.score_text(update))
-            self._say(cut(finished_line(self.tally, scored), WIDEST_LINE))
-
-    def notice(self, text: str) -> None:
-        self._say(clean(text))
-
-    def tick(self, means: tuple[Mean, ...]) -> None:
-        """Write a status line if it is due."""
-        tally = self.tally
-        if tally.clock() - self._spoke < self.interval_s:
-            return
-        primary: dict[tuple[str, str], Mean] = {}
-        for mean in means:  # the primary metric of an experiment comes first
-            primary.setdefault((mean.experiment, mean.variant), mean)
-        line = " · ".join(filter(None, (tally.counts(), tally.forecast())))
-        for mean in primary.values():
-            estimate = ": ".join(filter(None, (place_text(mean, means), mean_text(mean, has_level=False))))
-            if cell_len(line) + len(" · ") + cell_len(estimate) > WIDEST_LINE:
-                break
-            line = f"{line} · {estimate}"
-        self._say(line)
-
-    def _say(self, line: str) -> None:
-        self._spoke = self.tally.clock()
-        print(line, file=self.stream, flush=True)
-
-
-def finished_line(tally: Tally, update: RunUpdate) -> str:
+def finished_line(tally: Tally, update: RunUpdate, outcome: Outcome, score: str = "") -> str:
     """The line for a run that has ended."""
     parts = [
         f"[{tally.n_done}/{tally.n_runs}] {tally.name(update)}",
-        str(update.status),
-        duration(update.wall_time_s),
-        clean(update.value),
+        outcome.status,
+        duration(outcome.wall_time_s),
+        clean(score),
         tally.forecast(),
-        clean(update.reason),
+        clean(outcome.reason),
     ]
     return " · ".join(part for part in parts if part)
 
 
 FEWEST_ROWS = 3
 BAR_WIDTH = 12
-
-
-class LiveTable:
-    """Accepts updates, and renders the current state."""
-
-    def __init__(self, tally: Tally) -> None:
-        self.tally = tally
-        self.means: tuple[Mean, ...] = ()
-        self.notices: list[str] = []
-
-    def show(self, update: RunUpdate) -> None:
-        self.tally.take(update)
-
-    def notice(self, text: str) -> None:
-        """Keep a sentence visible until the end."""
-        self.notices.append(clean(text))
-
-    def render(self, height: int = 24) -> RenderableType:
-        """The current table, limited to a number of lines and to the width."""
-        tally, now = self.tally, self.tally.clock()
-        below = [
-            *(Text("  ".join(filter(None, (place_text(mean, self.means), mean_text(mean))))) for mean in self.means),
-            *(Text(text, style="yellow") for text in self.notices),
-        ]
-        n_rows = max(FEWEST_ROWS, height - len(below) - 3)
-        running = list(tally.running.values())
-        table = Table.grid(padding=(0, 2))
-        for running_run in running[:n_rows]:
-            table.add_row(*self._cells(running_run, now - running_run.began))
-        hidden = len(running) - n_rows
-        more = [Text(f"… and {hidden} more running")] if hidden > 0 else []
-        totals = Text("   ".join(filter(None, (tally.counts(), duration(now - tally.began), tally.forecast()))))
-        totals.stylize("bold")
-        return Group(*([table] if running else []), *more, totals, *below)
-
-    def _cells(self, running_run: Running, elapsed: float) -> tuple[RenderableType, ...]:
-        update, left_s = running_run.update, self.tally.run_left_s(running_run)
-        at = self.tally.progress(update)
-        bar: RenderableType = ""
-        step = ""
-        if at is not None:
-            step = f"step {at[0]}" if at[1] is None else f"step {at[0]} of {at[1]}"
-            if at[1] is not None:
-                bar = ProgressBar(total=at[1], completed=at[0], width=BAR_WIDTH)
-        return (
-            Text(clean(update.device)),
-            Text(self.tally.name(update)),
-            Text(step),
-            bar,
-            Text(clean(update.value)),
-            Text(duration(elapsed)),
-            Text("" if left_s is None else f"{duration(left_s)} left"),
-        )
 
 
 # Run updates are shown in a separate thread, so that the scheduler never waits for the terminal or for reading.
@@ -231,9 +138,9 @@ class MeansReader(threading.Thread):
 class _Watcher(RunDisplay, threading.Thread):
     """Takes updates from a queue, which is safe to fill in a signal handler, and shows them."""
 
-    def __init__(self, tally: Tally, means: MeansReader, view: Lines | LiveTable) -> None:
+    def __init__(self, tally: Tally, means: MeansReader) -> None:
         super().__init__(name="display", daemon=True)
-        self.tally, self.means, self.view = tally, means, view
+        self.tally, self.means = tally, means
         self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
 
     def show(self, update: RunUpdate) -> None:
@@ -262,13 +169,11 @@ class _Watcher(RunDisplay, threading.Thread):
         raise NotImplementedError
 
     def take(self, news: RunUpdate | str | int) -> None:
-        """Hand news to what shows it."""
+        """Count news, which those that inherit this show."""
         if isinstance(news, int):
             self.tally.n_runs = news
-        elif isinstance(news, str):
-            self.view.notice(news)
-        else:
-            self.view.show(news)
+        elif isinstance(news, RunUpdate):
+            self.tally.take(news)
 
     def next_news(self) -> tuple[News, ...]:
         """Pending updates, after waiting for REFRESH_S at most; an empty tuple if there are none."""
@@ -283,7 +188,7 @@ class _Watcher(RunDisplay, threading.Thread):
 
 
 class Printer(_Watcher):
-    """Prints lines."""
+    """Writes a line when a run has ended, and a status line after `interval_s` seconds without output."""
 
     def __init__(
         self,
@@ -291,10 +196,11 @@ class Printer(_Watcher):
         tally: Tally,
         means: MeansReader,
         interval_s: float,
-        score_text: Callable[[RunUpdate], str],
+        score_text: Callable[[RunUpdate], str] = lambda _: "",
     ) -> None:
-        self._lines = Lines(stream, tally, interval_s, score_text)
-        super().__init__(tally, means, self._lines)
+        super().__init__(tally, means)
+        self._stream, self._interval_s, self._score_text = stream, interval_s, score_text
+        self._spoke = tally.clock()
 
     def watch(self) -> None:
         while True:
@@ -302,29 +208,56 @@ class Printer(_Watcher):
                 if news is None:
                     return
                 self.take(news)
-            self._lines.tick(self.means.means)
+            self.tick()
+
+    def take(self, news: RunUpdate | str | int) -> None:
+        super().take(news)
+        if isinstance(news, str):
+            self._say(clean(news))
+        elif isinstance(news, RunUpdate) and news.outcome:
+            self._say(cut(finished_line(self.tally, news, news.outcome, self._score_text(news)), WIDEST_LINE))
+
+    def tick(self) -> None:
+        """Write a status line if it is due."""
+        tally, means = self.tally, self.means.means
+        if tally.clock() - self._spoke < self._interval_s:
+            return
+        primary: dict[tuple[str, str], Mean] = {}
+        for mean in means:  # the primary metric of an experiment comes first
+            primary.setdefault((mean.experiment, mean.variant), mean)
+        line = " · ".join(filter(None, (tally.counts(), tally.forecast())))
+        for mean in primary.values():
+            estimate = ": ".join(filter(None, (place_text(mean, means), mean_text(mean, has_level=False))))
+            if cell_len(line) + len(" · ") + cell_len(estimate) > WIDEST_LINE:
+                break
+            line = f"{line} · {estimate}"
+        self._say(line)
+
+    def _say(self, line: str) -> None:
+        self._spoke = self.tally.clock()
+        print(line, file=self._stream, flush=True)
 
 
 class Screen(_Watcher):
     """Redraws the bottom of a terminal; failures are printed above it permanently."""
 
     def __init__(self, stream: TextIO, tally: Tally, means: MeansReader) -> None:
+        super().__init__(tally, means)
         self._console = Console(file=stream)
-        self._table = LiveTable(tally)
-        super().__init__(tally, means, self._table)
+        self._notices: list[str] = []
 
     def watch(self) -> None:
         try:
             self._draw()
         finally:
-            for text in self._table.notices:
+            for text in self._notices:
                 self._console.print(Text(text))
 
     def _draw(self) -> None:
-        console, table = self._console, self._table
+        console = self._console
         with Live(
             console=console,
-            get_renderable=lambda: table.render(console.height),
+            get_renderable=lambda: self.render(console.height),
             auto_refresh=False,
             transient=True,
         ) as live:
@@ -338,10 +271,47 @@ class Screen(_Watcher):
                 now = time.monotonic()
                 if now - drawn >= (REFRESH_S if news else 2 * REFRESH_S):
                     drawn = now
-                    table.means = self.means.means
                     live.refresh()
 
     def take(self, news: RunUpdate | str | int) -> None:
         super().take(news)
-        if isinstance(news, RunUpdate) and news.kind == "finished" and news.status != "completed":
-            self._console.print(Text(finished_line(self.tally, news)))
+        if isinstance(news, str):
+            self._notices.append(clean(news))
+        elif isinstance(news, RunUpdate) and news.outcome and not news.is_completed:
+            self._console.print(Text(finished_line(self.tally, news, news.outcome)))
+
+    def render(self, height: int) -> RenderableType:
+        """The current table, limited to a number of lines and to the width."""
+        tally, now, means = self.tally, self.tally.clock(), self.means.means
+        below = [
+            *(Text("  ".join(filter(None, (place_text(mean, means), mean_text(mean))))) for mean in means),
+            *(Text(text, style="yellow") for text in self._notices),
+        ]
+        n_rows = max(FEWEST_ROWS, height - len(below) - 3)
+        running = list(tally.running.values())
+        table = Table.grid(padding=(0, 2))
+        for running_run in running[:n_rows]:
+            table.add_row(*self._cells(running_run, now - running_run.began))
+        hidden = len(running) - n_rows
+        more = [Text(f"… and {hidden} more running")] if hidden > 0 else []
+        totals = Text("   ".join(filter(None, (tally.counts(), duration(now - tally.began), tally.forecast()))))
+        totals.stylize("bold")
+        return Group(*([table] if running else []), *more, totals, *below)
+
+    def _cells(self, running_run: Running, elapsed: float) -> tuple[RenderableType, ...]:
+        update, left_s = running_run.update, self.tally.run_left_s(running_run)
+        at = self.tally.progress(update)
+        bar: RenderableType = ""
+        step = ""
+        if at is not None:
+            step = f"step {at[0]}" if at[1] is None else f"step {at[0]} of {at[1]}"
+            if at[1] is not None:
+                bar = ProgressBar(total=at[1], completed=at[0], width=BAR_WIDTH)
+        return (
+            Text(clean(update.device)),
+            Text(self.tally.name(update)),
+            Text(step),
+            bar,
+            Text(duration(elapsed)),
+            Text("" if left_s is None else f"{duration(left_s)} left"),
+        )

@@ -4,8 +4,10 @@ import collections
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from deviate.model.estimates import Unavailable
+from deviate.model.records import Status
 from deviate.replay.live_estimates import Mean
 from deviate.replay.protocol import RunUpdate
 from deviate.replay.states import Expected
@@ -49,8 +51,8 @@ class Tally:
     jobs: int
     expected: Sequence[Expected]
     clock: Callable[[], float]
-    running: dict[str, Running] = field(default_factory=dict)
-    finished: dict[str, RunUpdate] = field(default_factory=dict)
+    running: dict[Path, Running] = field(default_factory=dict)
+    finished: dict[Path, RunUpdate] = field(default_factory=dict)
     n_retried: int = 0
     n_on_record: int = 0
     began: float = 0.0
@@ -67,47 +69,44 @@ class Tally:
 
     def take(self, update: RunUpdate) -> None:
         """Process an update of a run."""
-        if update.kind != "finished":
-            if self.finished.pop(update.run_id, None) is not None:
+        run, pace = update.order.run, self._paces[_experiment(update)]  # one that was not announced counts as well
+        if update.outcome is None:
+            if self.finished.pop(run, None) is not None:
                 self.n_retried += 1
-            running_run = self.running.get(update.run_id)
-            now = self.clock()
-            if running_run is None or update.kind == "started":
-                self.running[update.run_id] = Running(now - update.wall_time_s, update)
+            if run not in self.running or update.kind == "started":
+                self.running[run] = Running(self.clock() - update.wall_time_s, update)
             else:
-                running_run.update = update
-            self._paces[update.experiment]  # an experiment that was not announced counts as well
+                self.running[run].update = update
             return
-        self.running.pop(update.run_id, None)
-        self.finished[update.run_id] = update
-        if update.status == "completed":
-            pace = self._paces[update.experiment]
-            pace.total_s, pace.n_timed = pace.total_s + update.wall_time_s, pace.n_timed + 1
+        self.running.pop(run, None)
+        self.finished[run] = update
+        if update.is_completed:
+            pace.total_s, pace.n_timed = pace.total_s + update.outcome.wall_time_s, pace.n_timed + 1
             if update.step is not None:
                 pace.n_steps = max(pace.n_steps or 0, update.step + 1)
 
     @property
+    def _ended(self) -> collections.Counter[Status]:
+        return collections.Counter(update.outcome.status for update in self.finished.values() if update.outcome)
+
+    @property
     def n_done(self) -> int:
         """Runs that need not be executed again: completed or failed, in this call or before."""
-        return self.n_on_record + sum(update.status not in {"lost", "cancelled"} for update in self.finished.values())
+        n_open = self._ended["lost"] + self._ended["cancelled"]
+        return self.n_on_record + self._ended.total() - n_open
 
     @property
     def n_waiting(self) -> int:
         return max(0, self.n_runs - self.n_on_record - len(self.finished) - len(self.running))
 
-    @property
-    def has_several(self) -> bool:
-        """Whether there are several experiments, so that runs are shown with their names."""
-        return len(self._paces) > 1
-
     def name(self, update: RunUpdate) -> str:
-        """The displayed name of a run."""
-        experiment = f"{clean(update.experiment)}:" if self.has_several and update.experiment else ""
-        return f"{experiment}{clean(update.variant)} replicate {update.replicate}"
+        """The displayed name of a run, with that of its experiment if there are several."""
+        experiment = f"{clean(_experiment(update))}:" if len(self._paces) > 1 else ""
+        return f"{experiment}{clean(update.order.spec.variant)} replicate {update.order.spec.replicate}"
 
     def counts(self) -> str:
         """Runs by state, without empty states; `completed` includes recorded runs of any outcome."""
-        ended = collections.Counter(str(update.status) for update in self.finished.values())
+        ended = self._ended
         n_failed = sum(n for status, n in ended.items() if status not in {"completed", "lost", "cancelled"})
         states = [
             (len(self.running), "running"),
@@ -123,7 +122,7 @@ class Tally:
         """The current main-loop step of a run, from 1, and the total number; None before the loop."""
         if update.step is None:
             return None
-        n_steps = self._paces[update.experiment].n_steps
+        n_steps = self._paces[_experiment(update)].n_steps
         return update.step + 1, n_steps if n_steps is not None and n_steps > update.step else None
 
     def left_s(self) -> float | None:
@@ -142,7 +141,7 @@ class Tally:
                 rests.append(0.0)
             else:
                 rests.append(max(0.0, whole - elapsed))
-                wholes[running_run.update.experiment].append(whole)
+                wholes[_experiment(running_run.update)].append(whole)
         if self.running and not wholes and not any(pace.n_timed for pace in self._paces.values()):
             return None
         durations = {
@@ -168,7 +167,7 @@ class Tally:
 
     def _whole(self, update: RunUpdate, elapsed: float) -> float | None:
         """Estimated total seconds of a run."""
-        pace = self._paces[update.experiment]
+        pace = self._paces[_experiment(update)]
         at = self.progress(update)
         by_steps = elapsed * at[1] / (at[0] - 1) if at and at[1] and at[0] > 1 else None
         if pace.mean_s is not None and (elapsed < pace.mean_s or by_steps is None):
@@ -178,8 +177,8 @@ class Tally:
     def _waiting(self) -> dict[str, float]:
         """Waiting runs per experiment: as announced, else evenly distributed, since experiments are interleaved."""
         if self.expected and sum(expectation.n_runs for expectation in self.expected) == self.n_runs:
-            n_begun = collections.Counter(running_run.update.experiment for running_run in self.running.values())
-            n_begun.update(update.experiment for update in self.finished.values())
+            n_begun = collections.Counter(_experiment(running_run.update) for running_run in self.running.values())
+            n_begun.update(map(_experiment, self.finished.values()))
             return {
                 expectation.experiment: max(
                     0, expectation.n_runs - expectation.n_done - n_begun[expectation.experiment]
@@ -188,6 +187,10 @@ class Tally:
             }
         names = list(self._paces) or [""]
         return dict.fromkeys(names, self.n_waiting / len(names))
+
+
+def _experiment(update: RunUpdate) -> str:
+    return update.order.experiment.name
 
 
 def _mean(values: Sequence[float]) -> float | None:

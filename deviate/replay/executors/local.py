@@ -10,7 +10,7 @@ from pathlib import Path
 from deviate.errors import RecordError, RunError
 from deviate.model.plan import Settings
 from deviate.model.records import Status
-from deviate.records.runs import HEARTBEAT_S, Result
+from deviate.records.runs import HEARTBEAT_S
 from deviate.replay.adopt import give_back, settled_attempt
 from deviate.replay.attempt import (
     Attempt,
@@ -118,7 +118,8 @@ class LocalExecutor:
         shutil.rmtree(attempt.claim.temporary, ignore_errors=True)
         give_back(attempt.folder)
         self.expect_reports(order.experiment)
-        self._report_finished(attempt, settled[1], outcome_of(order.spec, *settled, is_reused=True))
+        outcome = outcome_of(order.spec, *settled, is_reused=True)
+        self._news.append(RunUpdate("finished", order, outcome.folder, outcome=outcome))
         return None
 
     def _prepare(self, order: Order) -> Attempt:
@@ -154,7 +155,7 @@ class LocalExecutor:
     def _give_up(self, attempt: Attempt) -> None:
         """End an attempt that was not started."""
         try:
-            self._report_finished(attempt, *finish_attempt(attempt, CANCELLED, 0.0))
+            self._news.append(finish_attempt(attempt, CANCELLED, 0.0))
         except RecordError:
             self._news.append(_end_without_result(attempt.order, "cancelled", "never started"))
 
@@ -175,15 +176,14 @@ class LocalExecutor:
             ending, earlier = self._judge(attempt, ended)
             self._environments.write(
                 attempt.folder, attempt.spec, attempt.frozen.manifest, attempt.launch.cwd, attempt.launch.environment,
-                started=attempt.claim.started, device=attempt.slot.device,
             )  # fmt: skip
-            result, outcome = finish_attempt(attempt, ending, ended.wall_time_s)
+            update = finish_attempt(attempt, ending, ended.wall_time_s)
         except BaseException as error:  # a full disk: the attempt has no result, and will be repeated
             self._news.append(_end_without_result(attempt.order, "lost", "its result could not be written"))
             if isinstance(error, RecordError) and attempt.stopped == "cancel":
                 return
             raise
-        self._report_finished(attempt, result, outcome)
+        self._news.append(update)
         if earlier is not None:
             raise checkpoint_error(*earlier)
         if ended.problem:
@@ -203,15 +203,6 @@ class LocalExecutor:
         if earlier is not None:
             ending = replace(ending, status="cancelled", reason=describe_stop(*earlier), cause="checkpoint")
         return ending, earlier
-
-    def _report_finished(self, attempt: Attempt, result: Result, outcome: Outcome) -> None:
-        self._news.append(
-            RunUpdate(
-                "finished", outcome.run_id, attempt.spec.replicate, attempt.spec.variant, attempt.folder,
-                attempt.progress.step, "", result.status, result.reason, result.wall_time_s,
-                attempt.slot.device, attempt.order.experiment.name, outcome,
-            )
-        )  # fmt: skip
 
     def _tick(self) -> None:
         now = time.monotonic()
@@ -262,9 +253,5 @@ class LocalExecutor:
 
 def _end_without_result(order: Order, status: Status, reason: str) -> RunUpdate:
     """The end of a run without a recorded result."""
-    spec = order.spec
-    outcome = Outcome(spec, order.run.name, status, None, 0.0, order.run, reason)
-    return RunUpdate(
-        "finished", order.run.name, spec.replicate, spec.variant, order.run, status=status, reason=reason,
-        experiment=order.experiment.name, outcome=outcome,
-    )  # fmt: skip
+    outcome = Outcome(order.spec, order.run.name, status, None, 0.0, order.run, reason)
+    return RunUpdate("finished", order, order.run, outcome=outcome)

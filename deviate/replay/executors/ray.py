@@ -41,6 +41,9 @@ def ray_executor(settings: Settings, *, late_s: float = LATE_S) -> WorkersExecut
 class RayBackend:
     """Tasks of one connection to a cluster, which end with it."""
 
+    capacity: int | None = None
+    interval_s = INTERVAL_S
+
     def __init__(self, options: Sequence[tuple[str, str]]) -> None:
         self._ray = load("ray", "ray")
         values = dict(options)
@@ -59,14 +62,6 @@ class RayBackend:
         self._task = self._ray.remote(max_retries=0, **resources)(_carrier())
         self._references: dict[str, Any] = {}
         self._logs: dict[str, Path] = {}
-
-    @property
-    def capacity(self) -> int | None:
-        return None
-
-    @property
-    def interval_s(self) -> float:
-        return INTERVAL_S
 
     def start(self, orders: Sequence[Order]) -> Sequence[str]:
         """Start a task for each order; Ray queues them."""

@@ -53,6 +53,8 @@ def slurm_executor(settings: Settings, *, late_s: float = LATE_S) -> WorkersExec
 class SlurmBackend:
     """Jobs of one call of deviate, which share a name and are queried together."""
 
+    capacity: int | None = None
+
     def __init__(self, options: Sequence[tuple[str, str]]) -> None:
         self._submitit = load("submitit", "slurm")
         if missing := next((program for program in PROGRAMS if shutil.which(program) is None), None):
@@ -75,10 +77,6 @@ class SlurmBackend:
         self._srun = [f"--cpus-per-task={values['cpus-per-task']}"] if "cpus-per-task" in values else []
         self._logs: dict[str, Path] = {}
         self._pending: frozenset[str] = frozenset()
-
-    @property
-    def capacity(self) -> int | None:
-        return None
 
     def start(self, orders: Sequence[Order]) -> Sequence[str]:
         """Start one array, or several if it would exceed Slurm's maximum size."""

@@ -18,7 +18,6 @@ from deviate.model.records import Status
 from deviate.records.layout import attempts, snapshot_folder, spec_file
 from deviate.records.runs import (
     HEARTBEAT_S,
-    Claim,
     Result,
     damaged_files,
     keep_spec,
@@ -31,7 +30,7 @@ from deviate.records.runs import (
 from deviate.records.schema import Manifest
 from deviate.records.snapshot import read_manifest
 from deviate.replay.adopt import end_orphans, is_here, is_living, settled_attempt
-from deviate.replay.outcomes import SETTLED, Ending, has_reported, silence
+from deviate.replay.outcomes import SETTLED, Ending, has_reported, last_lines, silence
 from deviate.replay.processes import end_group, end_processes, is_alive, processes_of
 from deviate.replay.progress import Progress
 from deviate.replay.protocol import Order, Outcome, RunUpdate
@@ -117,7 +116,6 @@ FEW_QUEUED = 100
 """Number of queued runs up to which it is not left to the scheduler to say that one has begun: it is asked seldom."""
 CANCEL_S = 1.0
 """Seconds between two queries for the jobs that were cancelled."""
-LOG_LINES = 5
 
 
 @dataclasses.dataclass(slots=True)
@@ -285,7 +283,7 @@ class WorkersExecutor:
         elif result is not None:
             if not (job.is_given_up and _may_live(job, is_late=is_late)):
                 self._judge(job, result)
-        elif is_late or (job.cancelled if job.attempt is None else _is_here(read_claim(job.attempt))):
+        elif is_late or (job.cancelled if job.attempt is None else is_here(read_claim(job.attempt))):
             try:
                 end_orphans([job.order.run], why=_scheduler_text(job))
             except RunError:  # the scheduler has lost a job that continues, or another executor has the run
@@ -319,12 +317,8 @@ class WorkersExecutor:
 
     def _never_began(self, job: _Job) -> RunError:
         log = self._backend.log(job.name)
-        lines: list[str] = []
-        with contextlib.suppress(OSError):
-            lines = log.read_text(errors="replace").splitlines()[-LOG_LINES:] if log else []
-        tail_text = "\n".join(["; its last lines:", *(f"  {line}" for line in lines)]) if lines else ""
         return RunError(
-            f"job {job.name} ended before it began its run ({job.over}){tail_text}",
+            f"job {job.name} ended before it began its run ({job.over}){last_lines(log) if log else ''}",
             f"make {sys.executable} and {job.order.experiment} available on every machine"
             + (f" (log: {log})" if log else ""),
         )
@@ -351,33 +345,20 @@ class WorkersExecutor:
         wall_time_s = result.wall_time_s if result else 0.0
         exit_code = result.exit_code if result else None
         folder = job.attempt or job.order.run
-        spec = job.order.spec
-        outcome = Outcome(spec, run_id(spec), status, exit_code, wall_time_s, folder, cause)
-        update = self._update("finished", job)
-        self._news.append(
-            dataclasses.replace(update, status=status, reason=cause, wall_time_s=wall_time_s, outcome=outcome)
-        )
+        outcome = Outcome(job.order.spec, job.order.run.name, status, exit_code, wall_time_s, folder, cause)
+        self._news.append(dataclasses.replace(self._update("finished", job), outcome=outcome))
 
     def _update(self, kind: Literal["started", "progress", "finished"], job: _Job) -> RunUpdate:
         claim = read_claim(job.attempt) if job.attempt else None
-        spec = job.order.spec
         return RunUpdate(
             kind,
-            run_id(spec),
-            spec.replicate,
-            spec.variant,
+            job.order,
             job.attempt or job.order.run,
             job.progress.step if job.progress else None,
-            "",
-            wall_time_s=max(0.0, time.time() - claim.started) if claim else 0.0,
-            device=claim.device if claim else "",
-            experiment=job.order.experiment.name,
-            is_silent=bool(job.progress and job.progress.is_silent),
+            max(0.0, time.time() - claim.started) if claim else 0.0,
+            claim.device if claim else "",
+            bool(job.progress and job.progress.is_silent),
         )
-
-
-def _is_here(claim: Claim | None) -> bool:
-    return claim is not None and is_here(claim)
 
 
 def _cancel_result(job: _Job) -> Result:
@@ -395,7 +376,7 @@ def _may_live(job: _Job, *, is_late: bool) -> bool:
     claim = read_claim(job.attempt) if job.attempt else None
     if job.attempt is None or claim is None:
         return False
-    if not _is_here(claim):
+    if not is_here(claim):
         return not is_late and is_living(job.attempt, claim, stale_s=3 * HEARTBEAT_S) is not False
     if is_alive(claim.pid, claim.birth):
         return True

@@ -15,15 +15,17 @@ import time
 from collections.abc import Callable
 from fcntl import ioctl
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
-from deviate.cli.progress.display import Lines, LiveTable, display
+from deviate.cli.progress.display import MeansReader, Printer, Screen, display
 from deviate.cli.progress.tally import Tally, mean_text, place_text
 from deviate.model.estimates import Unavailable
+from deviate.model.plan import Spec
 from deviate.replay.live_estimates import Mean
-from deviate.replay.protocol import RunUpdate
+from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.replay.states import Expected
 
 TRAIN = """\
@@ -46,8 +48,19 @@ class Clock:
         return self.now
 
 
-def update(kind: str, replicate: int, **news: object) -> RunUpdate:
-    return RunUpdate(kind, f"id{replicate}", replicate, "as-is", Path(), **news)  # type: ignore[arg-type]
+def update(kind: str, replicate: int, *, experiment: str = "x", **news: Any) -> RunUpdate:
+    spec = Spec("", (), ".", "as-is", replicate, (), (), ())
+    of_outcome = {name: news.pop(name) for name in ("status", "wall_time_s", "reason") if name in news}
+    outcome = Outcome(**{  # type: ignore[arg-type]
+        "spec": spec, "run_id": "", "exit_code": None, "wall_time_s": 0.0, "folder": Path(), **of_outcome,
+    }) if of_outcome else None  # fmt: skip
+    return RunUpdate(kind, Order(Path(experiment), spec), Path(), outcome=outcome, **news)  # type: ignore[arg-type]
+
+
+def means_of(*means: Mean) -> MeansReader:
+    reader = MeansReader(tuple, 1.0)
+    reader.means = means
+    return reader
 
 
 def mean(**facts: object) -> Mean:
@@ -57,7 +70,7 @@ def mean(**facts: object) -> Mean:
     })  # fmt: skip
 
 
-def text_of(table: LiveTable, *, height: int = 24) -> str:
+def text_of(table: Screen, *, height: int = 24) -> str:
     console = Console(width=110, record=True, file=io.StringIO())
     console.print(table.render(height))
     return console.export_text()
@@ -65,11 +78,13 @@ def text_of(table: LiveTable, *, height: int = 24) -> str:
 
 def test_lines_count_runs_and_forecast_the_rest() -> None:
     stream = io.StringIO()
-    lines = Lines(stream, Tally(4, 1, (), Clock()), 60.0)
-    lines.show(update("started", 0))
-    lines.show(update("progress", 0, step=3, value="acc 0.5"))
-    lines.show(update("finished", 0, status="completed", wall_time_s=10.0, value="acc 0.9"))
-    lines.show(update("finished", 1, status="crashed", wall_time_s=20.0, reason="exit code 1"))
+    lines = Printer(
+        stream, Tally(4, 1, (), Clock()), means_of(), 60.0, lambda update: "acc 0.9" if update.is_completed else ""
+    )
+    lines.take(update("started", 0))
+    lines.take(update("progress", 0, step=3))
+    lines.take(update("finished", 0, status="completed", wall_time_s=10.0))
+    lines.take(update("finished", 1, status="crashed", wall_time_s=20.0, reason="exit code 1"))
     assert stream.getvalue() == (
         "[1/4] as-is replicate 0 · completed · 10 s · acc 0.9 · about 30 s left\n"
         "[2/4] as-is replicate 1 · crashed · 20 s · about 20 s left · exit code 1\n"
@@ -78,10 +93,11 @@ def test_lines_count_runs_and_forecast_the_rest() -> None:
 
 def test_a_line_has_at_most_a_hundred_columns() -> None:
     stream, clock = io.StringIO(), Clock()
-    lines = Lines(stream, Tally(9, 1, (), clock), 60.0)
-    lines.show(update("finished", 0, status="crashed", wall_time_s=10.0, value="acc 0.9", reason="long " * 40))
+    means = means_of(*(mean(variant=f"variant-{i}") for i in range(9)))
+    lines = Printer(stream, Tally(9, 1, (), clock), means, 60.0)
+    lines.take(update("finished", 0, status="crashed", wall_time_s=10.0, reason="long " * 40))
     clock.now = 61.0
-    lines.tick(tuple(mean(variant=f"variant-{i}") for i in range(9)))
+    lines.tick()
     first, second = stream.getvalue().splitlines()
     assert len(first) == 100
     assert 60 < len(second) <= 100
@@ -89,28 +105,27 @@ def test_a_line_has_at_most_a_hundred_columns() -> None:
 
 def test_a_running_run_has_the_time_that_it_takes_still() -> None:
     clock = Clock()
-    table = LiveTable(Tally(3, 1, (), clock))
-    table.show(update("finished", 0, status="completed", step=9, wall_time_s=30.0))
-    table.show(update("started", 1))
+    table = Screen(io.StringIO(), Tally(3, 1, (), clock), means_of())
+    table.take(update("finished", 0, status="completed", step=9, wall_time_s=30.0))
+    table.take(update("started", 1))
     clock.now = 10.0
-    table.show(update("progress", 1, step=3, value="acc 0.9"))
-    assert re.fullmatch(
-        r" *as-is replicate 1 +step 4 of 10 .* acc 0\.9 +10 s +20 s left *", text_of(table).splitlines()[0]
-    )
+    table.take(update("progress", 1, step=3))
+    assert re.fullmatch(r" *as-is replicate 1 +step 4 of 10 .* +10 s +20 s left *", text_of(table).splitlines()[0])
 
 
 def test_after_silence_a_line_tells_counts_time_left_and_means() -> None:
     stream, clock = io.StringIO(), Clock()
-    lines = Lines(stream, Tally(4, 1, (), clock), 60.0)
-    lines.show(update("finished", 0, status="completed", wall_time_s=100.0))
-    lines.show(update("started", 1))
+    lines = Printer(stream, Tally(4, 1, (), clock), means_of(mean()), 60.0)
+    lines.take(update("finished", 0, status="completed", wall_time_s=100.0))
+    lines.take(update("started", 1))
     stream.truncate(0)
     clock.now = 59.0
-    lines.tick((mean(),))
+    lines.tick()
     assert not stream.getvalue().strip("\0")
     clock.now = 61.0
-    lines.tick((mean(), mean(metric="loss")))
-    lines.tick((mean(),))
+    lines.means.means = (mean(), mean(metric="loss"))
+    lines.tick()
+    lines.tick()
     assert stream.getvalue().strip("\0") == (
         "1 of 4 done · 1 running · 2 waiting · about 3 min 59 s left · acc 93.41 % [93.10 … 93.73], n = 4\n"
     )
@@ -164,26 +179,25 @@ def test_steps_count_from_one_of_as_many_as_a_finished_run_had() -> None:
 
 def test_the_live_table_has_a_line_for_each_running_run_and_the_totals() -> None:
     clock = Clock()
-    table = LiveTable(Tally(3, 2, (), clock))
-    table.show(update("started", 0))
-    table.show(update("started", 1, device="GPU 0"))
+    table = Screen(io.StringIO(), Tally(3, 2, (), clock), means_of(mean()))
+    table.take(update("started", 0))
+    table.take(update("started", 1, device="GPU 0"))
     clock.now = 2.0
-    table.show(update("finished", 0, status="timed_out", step=9, wall_time_s=2.0))
-    table.show(update("progress", 1, step=7, value="[red]loss\x1b[31m 0.1\x07", device="GPU 0"))
-    table.means = (mean(),)
-    table.notice("No new runs; \x1b]0;x\x071 running run finishes.")
+    table.take(update("finished", 0, status="timed_out", step=9, wall_time_s=2.0))
+    table.take(update("progress", 1, step=7, device="[red]GPU\x1b[31m 0\x07"))
+    table.take("No new runs; \x1b]0;x\x071 running run finishes.")
     text = text_of(table)
     first, totals, told, notice = text.splitlines()
-    assert re.fullmatch(r"GPU 0 +as-is replicate 1 +step 8 +\[red\]loss 0\.1 +2\.0 s *", first)
+    assert re.fullmatch(r"\[red\]GPU 0 +as-is replicate 1 +step 8 +2\.0 s *", first)
     assert totals.rstrip() == "1 of 3 done · 1 running · 1 waiting · 1 failed   2.0 s"
     assert told.rstrip() == "acc 93.41 % [95% CI 93.10 … 93.73], n = 4"
     assert notice.rstrip() == "No new runs; 1 running run finishes."
 
 
 def test_more_runs_than_the_terminal_has_lines_leave_the_totals_in_sight() -> None:
-    table = LiveTable(Tally(500, 500, (), Clock()))
+    table = Screen(io.StringIO(), Tally(500, 500, (), Clock()), means_of())
     for replicate in range(500):
-        table.show(update("started", replicate))
+        table.take(update("started", replicate))
     lines = text_of(table, height=20).splitlines()
     assert len(lines) < 20
     assert lines[-2].startswith("… and 483 more running")

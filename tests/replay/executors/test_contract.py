@@ -16,7 +16,7 @@ from deviate.records.layout import attempts
 from deviate.records.runs import read_claim
 from deviate.replay.execute import Listeners, execute_orders
 from deviate.replay.processes import birth
-from deviate.replay.protocol import Executor, Order, RunUpdate
+from deviate.replay.protocol import Executor, Order, Outcome, RunUpdate
 
 from .conftest import CLUSTERS, Place
 
@@ -69,13 +69,13 @@ def wait_for(executor: Executor, is_there: Callable[[], object]) -> list[RunUpda
     return news
 
 
-def ended(executor: Executor, n: int) -> dict[str, RunUpdate]:
-    """The last update of each of so many runs, by run id."""
-    last: dict[str, RunUpdate] = {}
+def ended(executor: Executor, n: int) -> dict[str, Outcome]:
+    """The outcome of each of so many runs, by run id."""
+    last: dict[str, Outcome] = {}
     until = time.monotonic() + 300
     while len(last) < n:
         assert time.monotonic() < until
-        last.update({update.run_id: update for update in executor.poll(0.2) if update.kind == "finished"})
+        last.update({update.outcome.run_id: update.outcome for update in executor.poll(0.2) if update.outcome})
     return last
 
 
@@ -257,7 +257,7 @@ def test_two_executors_never_run_the_same_run_twice(place: Place, orders: Make) 
     one.submit([order])
     other.submit([order])
     last = {**ended(one, 1), "other": ended(other, 1)[order.run.name]}
-    assert [update.status for update in last.values()] == ["completed"] * 2
+    assert [outcome.status for outcome in last.values()] == ["completed"] * 2
     assert len(pids_in(root_of(order) / "pids")) == 1
     one.close()
     other.close()
