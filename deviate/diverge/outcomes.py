@@ -18,6 +18,7 @@ from deviate.diverge.traces import Trace
 from deviate.diverge.ulps import are_within, value_ulps
 from deviate.model.records import Experiment, Run, Series
 from deviate.model.texts import first_few
+from deviate.series.score import is_telling
 from deviate.series.words import MEASURES, kind_of, words_of
 from deviate.stats.estimates.proof import weights_agreement
 
@@ -53,7 +54,7 @@ class Quantities:
             metric for metric in known if metric.role == "quality" and is_measured(metric.name, series[metric.name])
         ]
         is_told = weights_agreement(runs) != "not reached" or any(
-            is_telling(one) for metric in results for one in series[metric.name]
+            is_telling(value) for metric in results for one in series[metric.name] for value in one.values
         )
         others = [
             one for one in known if one.role != "time" and one not in results and len(series[one.name]) == len(runs)
@@ -67,13 +68,6 @@ def is_measured(name: str, every: Sequence[Series]) -> bool:
     is_whole = all(value.is_integer() for series in every for value in series.values)
     text = name.replace("_", " ")
     return kind_of(text, is_whole=is_whole) in ("result", "loss") and bool(words_of(text) & MEASURES)
-
-
-def is_telling(series: Series) -> bool:
-    """Whether some value has more than three digits: two trainings seldom agree on it by chance, as they do on 0.95."""
-    return any(
-        math.isfinite(value) and not value.is_integer() and float(f"{value:.3g}") != value for value in series.values
-    )
 
 
 def compare_ends(
@@ -161,7 +155,7 @@ def without_clocked(names: Sequence[str], runs: Sequence[Run], *, are_weights_eq
     places = {name: [list(run.series[name].iterate_places()) for run in runs] for name in names}
     steady = tuple(name for name in names if places[name][0] == places[name][1])
     values = {name: [list(run.series[name].values) for run in runs] for name in steady}
-    is_told = any(is_telling(runs[0].series[name]) and values[name][0] == values[name][1] for name in steady)
+    is_told = any(values[name][0] == values[name][1] and any(map(is_telling, values[name][0])) for name in steady)
     return steady if are_weights_equal or is_told else tuple(names)
 
 

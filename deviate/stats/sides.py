@@ -9,13 +9,14 @@ from deviate.model.findings import ExperimentFindings
 from deviate.model.metric_vocabulary import BOUNDED, PLAIN_SCORES, word_set
 from deviate.model.plan import SelectedMetric
 from deviate.model.texts import count
+from deviate.series.score import is_telling
 from deviate.series.words import words_of
 
 SCALES, READ_OFF, SHARED = "the scales differ", "scores are read off differently", "the sides share runs"
 NEAR_100 = (50.0, 200.0)
 """Ratio of the means of a percentage and a fraction that are the same measure of similar models."""
 FEWEST_VALUES = 3
-"""Values of results that a run needs to be recognised: fewer may be equal by chance."""
+"""Values of more than three digits by which a run is recognised: fewer, or 0.95, may be equal by chance."""
 FEWEST_SHARED = 2
 """Runs that both sides share from which they are no independent evidence; one may be equal by chance."""
 CHOSEN = word_set("model checkpoint weights epoch params parameters estimator configuration config run threshold")
@@ -95,9 +96,13 @@ def shared_runs(baseline: ExperimentFindings, candidate: ExperimentFindings) -> 
     # Long series are read only where scores are equal.
     alike = set(before.values()) & set(after.values())
     recorded = _values(baseline, names, [replicate for replicate in before if before[replicate] in alike])
-    single = {values for values in recorded if recorded.count(values) == 1 and sum(map(len, values)) >= FEWEST_VALUES}
+    single = {values for values in recorded if recorded.count(values) == 1 and _is_recognised(values)}
     others = _values(candidate, names, [replicate for replicate in after if after[replicate] in alike])
     return sum(values in single for values in others)
+
+
+def _is_recognised(values: Sequence[Sequence[float]]) -> bool:
+    return sum(is_telling(value) for series in values for value in series) >= FEWEST_VALUES
 
 
 def _results(findings: ExperimentFindings) -> dict[str, Description]:

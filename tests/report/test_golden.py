@@ -221,7 +221,7 @@ def _failing(name: str, n_failed: int) -> Experiment:
     for replicate in range(6 + n_failed):
         fails = replicate >= 6
         steps = range(3 if fails else 6)
-        curve = [92 - 40 * math.exp(-(0.5 + replicate / 20 + n_failed / 10) * step) for step in steps]
+        curve = [92 - 40 * math.exp(-(0.5 + replicate / 20 + n_failed / 9) * step) for step in steps]
         if fails and replicate % 2:
             curve[-1] = math.nan
         series = Series(tuple(steps), tuple(curve), tuple(2.0 * step for step in steps))

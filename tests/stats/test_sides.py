@@ -15,11 +15,12 @@ from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Unavailable
 from deviate.model.records import Experiment, Series
 from deviate.stats.judge import judge
+from deviate.stats.options import AnalysisOptions
 from deviate.stats.sides import READ_OFF, SCALES, SHARED
 
 
 def headline(*sides: Experiment, **settings: object) -> Comparison:
-    comparison = judge(list(sides), **settings).pairs[0].headline  # type: ignore[arg-type]
+    comparison = judge(list(sides), AnalysisOptions(**settings)).pairs[0].headline  # type: ignore[arg-type]
     assert comparison is not None
     return comparison
 
@@ -101,7 +102,7 @@ def test_sides_that_share_runs_get_no_verdict_whatever_their_numbers(
     def trained(name: str, offset: float, order: Sequence[int]) -> Experiment:
         runs = []
         for replicate, i in enumerate(order):
-            level = 0.5 if is_constant else 0.5 + i / 10 + (offset if i >= n_same else 0.0)
+            level = 0.51234 if is_constant else 0.51234 + i / 10 + (offset if i >= n_same else 0.0)
             values = [level + step / 100 for step in range(n_values)]
             acc = Series(steps=list(range(n_values)), values=values)
             runs.append(dataclasses.replace(run(replicate, {"acc": acc}), seeds={"init": i}))

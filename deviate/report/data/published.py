@@ -122,7 +122,7 @@ SHAPES: dict[type, Shape] = {
         inside=("verdict",),
         also={"n_baseline": "baseline.n", "n_candidate": "candidate.n"},
     ),
-    Verdict: Shape(without=_but("word"), also={"verdict": "word"}),
+    Verdict: Shape(without=_but("word", "is_plain"), also={"verdict": "word"}),
     Test: Shape(without=_but("p_error")),
     CurveComparison: Shape(unbounded=_but("band")),
     # Scores stand with the metrics of the experiments.
