@@ -109,7 +109,7 @@ def test_sides_that_share_runs_get_no_verdict_whatever_their_numbers(
         return recorded(name, runs, [selected("acc")])
 
     order = range(5, -1, -1) if is_reversed else range(6)
-    found = headline(trained("base", 0.0, range(6)), trained("new", 0.03, order), primary="acc")
+    found = headline(trained("base", 0.0, range(6)), trained("new", 0.03, order), metric="acc")
     assert (found.verdict.word == "withheld") is is_apart
     if is_apart:
         assert_withheld(found, SHARED)

@@ -2,7 +2,7 @@
 
 from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
-from deviate.report.document import Absent, CandidateVerdict, Entry, Judgement, Tone, cell
+from deviate.report.document import Absent, CandidateVerdict, Cell, Entry, Judgement, Tone, cell
 from deviate.report.format import (
     between,
     clean,
@@ -64,11 +64,13 @@ def metric_name(comparison: Comparison) -> str:
 
 
 def judgement_of(comparison: Comparison) -> Judgement:
-    places = places_of_difference(comparison)
+    places, (p_value, p_adjusted) = places_of_difference(comparison), p_cells(comparison)
     return Judgement(
         difference=difference_cell(comparison, places),
         interval=describe.interval_cell(comparison.difference_interval, places),
-        p=both_p_cell(comparison),
+        p=p_value
+        if p_adjusted is None or isinstance(p_value, Absent)
+        else cell(*p_value.pieces, " (", *p_adjusted.pieces, ")", value=p_adjusted.value),
         word=verdict_word(comparison),
         tone=tone_of(comparison),
         remark=clean(comparison.note),
@@ -147,13 +149,12 @@ def test_cell(test: Test | Unavailable, letter: str) -> Entry:
     return cell(*test_pieces(test, letter), value=test.p_value)
 
 
-def both_p_cell(comparison: Comparison) -> Entry:
-    """The p that belongs to the interval, and behind it the adjusted p, which decides, where that is another one."""
-    test, adjusted = comparison.deciding_test, comparison.p_adjusted
-    if isinstance(test, Unavailable) or isinstance(adjusted, Unavailable) or test.p_value == adjusted:
-        return p_value_cell(adjusted)
-    both = (ShownNumber(test.p_value, style="p"), " (", ShownNumber(adjusted, style="p"), ")")
-    return cell(*both, value=adjusted)
+def p_cells(comparison: Comparison) -> tuple[Entry, Cell | None]:
+    """The p that belongs to the interval, and the adjusted p, which decides; None where that is the same one."""
+    test, adjusted = comparison.deciding_test, p_value_cell(comparison.p_adjusted)
+    if isinstance(test, Unavailable) or isinstance(adjusted, Absent) or test.p_value == comparison.p_adjusted:
+        return adjusted, None
+    return p_value_cell(test.p_value), adjusted
 
 
 def p_value_cell(p_value: Estimate) -> Entry:

@@ -9,7 +9,7 @@ from deviate.model.findings import Findings
 from deviate.report.document import NOTHING, Absent, Cell, DocumentTable, Entry, Layout, TableRow, cell
 from deviate.report.format import MINUS, clean, confidence_text, shorten_middle, unit_head
 from deviate.report.numbers import ShownNumber, ends, share
-from deviate.report.parts.compare import both_p_cell, margin_words, metric_name, places_of_difference, why_open
+from deviate.report.parts.compare import margin_words, metric_name, p_cells, places_of_difference, why_open
 from deviate.report.parts.describe import cell_of, mean_cell, missing_text, n_pieces, places_of, range_cell, unit_of
 from deviate.report.parts.metrics import aggregate_words, comparison_of, matched_rows
 from deviate.report.parts.noise import is_study
@@ -74,7 +74,9 @@ def _build_compared(
     findings: Findings, labels: Sequence[str], described_rows: Sequence[Descriptions], notes: Footnotes, layout: Layout
 ) -> Built:
     interval = f"[{level(findings)}]"
-    heads = tuple(head.format(interval) for head, _ in _COMPARED[layout])
+    compared = (comparison for pair in findings.pairs for comparison in pair.comparisons)
+    p_head = "p" if all(p_cells(comparison)[1] is None for comparison in compared) else "p (adj.)"
+    heads = tuple(head.format(interval, p_head) for head, _ in _COMPARED[layout])
     if layout == "wide":
         return ("metric", *labels, *heads), (), [_wide_row(findings, labels, row, notes) for row in described_rows]
     rows = [long_row for row in described_rows for long_row in _long_rows(findings, labels, row, notes, layout)]
@@ -109,7 +111,7 @@ def _long_rows(
         compared = tuple(cells[name] for _, name in _COMPARED[layout]) if index else nothing
         yield TableRow(label, (*start, *compared), begins=False)
         if index and layout == "stacked":
-            below = (EMPTY, EMPTY, cells["interval"], EMPTY, cells["within"])
+            below = (EMPTY, EMPTY, cells["interval"], cells["p adjusted"], cells["within"])
             if any(isinstance(entry, Absent) or entry.pieces for entry in below):
                 yield TableRow("", below, begins=False)
 
@@ -141,12 +143,12 @@ def _build_described(
     return ("variant" if has_variants else "metric", *heads[0]), second, rows
 
 
-_FIGURES = (("difference {}", "difference and interval"), ("p (adj.)", "p"), ("verdict", "verdict and margin"))
+_FIGURES = (("difference {}", "difference and interval"), ("{1}", "p"), ("verdict", "verdict and margin"))
 _COMPARED: dict[Layout, tuple[tuple[str, str], ...]] = {
     "wide": _FIGURES,
     "long": _FIGURES,
     "split": (("difference", "difference"), ("{}", "interval"), *_FIGURES[1:]),
-    "stacked": (("difference", "difference"), ("p (adj.)", "p"), ("verdict", "verdict")),
+    "stacked": (("difference", "difference"), ("{1}", "p alone"), ("verdict", "verdict")),
 }
 """Columns of a comparison: heads, with the level of the interval in them, and names of cells."""
 _DESCRIBED = (
@@ -337,17 +339,19 @@ def compare_cells(comparison: Comparison | None, notes: Footnotes) -> dict[str, 
     """
     if comparison is None:
         nothing = Absent("not compared")
-        cells: dict[str, Entry] = {"difference": nothing, "interval": EMPTY, "p": nothing}
+        cells: dict[str, Entry] = {"difference": nothing, "interval": EMPTY, "p alone": nothing, "p adjusted": EMPTY}
         cells |= {"verdict": cell("not compared"), "within": EMPTY}
     else:
         word, within = comparison.verdict.word, margin_words(comparison)
         difference, interval = _difference(comparison, notes)
-        p_value = _mark(both_p_cell(comparison), notes)
+        p_value, p_adjusted = p_cells(comparison)
         verdict = Cell((word,), marks=notes.numbers(why_open(comparison)))
-        cells = {"difference": difference, "interval": interval, "p": p_value}
+        cells = {"difference": difference, "interval": interval, "p alone": _mark(p_value, notes)}
+        cells |= {"p adjusted": EMPTY if p_adjusted is None else cell("(", *p_adjusted.pieces, ")")}
         cells |= {"verdict": verdict, "within": cell(within) if within else EMPTY}
     return cells | {
         "difference and interval": join_cells(cells["difference"], cells["interval"]),
+        "p": join_cells(cells["p alone"], cells["p adjusted"]),
         "verdict and margin": join_cells(cells["verdict"], cells["within"]),
     }
 

@@ -16,6 +16,7 @@ from deviate.stats.estimates.sample import (
     differences_of,
     moments,
     pooled_sd,
+    refusal,
     without_spread,
 )
 from deviate.stats.estimates.summary import noncentrality, sd_ends, t_quantile
@@ -76,7 +77,8 @@ def detectable_paired_interval(
 
 
 def _detectable(baseline: Values, candidate: Values, confidence: float, power: float, *, is_paired: bool) -> Estimate:
-    spread = spread_within(baseline, candidate, is_paired=is_paired)
+    least = PAIRED_ALONE_RUNS if is_paired else VERDICT_RUNS
+    spread = refusal(least, baseline, candidate) or spread_within(baseline, candidate, is_paired=is_paired)
     if isinstance(spread, Unavailable):
         return spread
     size = spread[0] * detectable_effect(

@@ -73,7 +73,7 @@ def test_a_flag_overrides_a_variable_which_overrides_the_file_and_a_plan_keeps_w
     assert origins["margin"] == (0.5, "DEVIATE_MARGIN")
     assert origins["timeout_s"] == (None, "default")
     plan = read_plan(project / ".deviate/experiments/train")
-    assert [sorted(change.fields) for change in plan.history] == [["jobs", "settings", "variants"]]
+    assert [sorted(change.fields) for change in plan.history] == [["settings", "variants"]]
 
 
 @pytest.mark.parametrize(

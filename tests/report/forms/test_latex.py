@@ -73,7 +73,7 @@ GOLDEN = r"""% For \input in a document that loads booktabs; in a paper with two
   \small\setlength{\tabcolsep}{3pt}
   \begin{tabular}{@{}lrrrrl@{}}
     \toprule
-    experiment & n & mean $\pm$ SD & difference {[}95\% CI{]} & adj. p & verdict \\
+    experiment & n & mean $\pm$ SD & difference {[}95\% CI{]} & p & verdict \\
     \midrule
     \multicolumn{6}{@{}l}{\itshape loss} \\
     \quad base & $6$ & $0.5$\textsuperscript{1} &  &  &  \\

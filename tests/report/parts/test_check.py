@@ -62,7 +62,7 @@ def test_whatever_the_scores_are_there_is_an_answer_in_every_form(old: str) -> N
 def test_hostile_names_leave_every_form_whole() -> None:
     metric = selected(HOSTILE, is_primary=True, unit=HOSTILE)
     worse = [0.1, 0.11, 0.12, 0.13, 0.15, 0.16]
-    view = of_scores([it + 1 for it in worse], worse, metric)
+    view = of_scores([it + 0.5 for it in worse], worse, metric)
     assert view.code == 4
     names = junit_cases(render(view, "junit"))
     assert len(names) == len(view.cases)

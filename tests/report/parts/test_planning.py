@@ -118,7 +118,7 @@ def test_a_number_in_the_thousands_is_in_the_table_but_does_not_squeeze_the_figu
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 def test_the_figure_holds_on_any_scale(scale: float) -> None:
     metric = selected(is_primary=True, unit="")
-    plot = plot_of(part_of(judge([scored("base", [scale * it for it in (1.0, 1.5, 3.0)], metric)])))
+    plot = plot_of(part_of(judge([scored("base", [scale * it for it in (1.0, 1.5, 3.0, 2.0, 2.5)], metric)])))
     assert "<svg" in page_figure(plot)
 
 
