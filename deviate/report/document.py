@@ -328,6 +328,7 @@ class Judgement:
         method: of the interval, such as `Welch`; empty where there is none.
         p: of the interval, with the adjusted one behind it where that is another one.
         obstacle: why the word is `undecided` or `withheld`; empty for other words.
+        is_adjusted: whether an adjusted p stands behind that of the interval.
     """
 
     difference: Entry
@@ -338,6 +339,7 @@ class Judgement:
     remark: str
     method: str = ""
     obstacle: str = ""
+    is_adjusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -298,9 +298,11 @@ def _compared(
 ) -> Iterator[str]:
     """Both sides of each comparison, the difference with its interval, and the verdict; then how they are computed."""
     is_alone = len(report.candidates) == 1
+    judged = [one for metric, _ in rows for one in metric.judgements if not isinstance(one, Absent)]
+    p_head = "p (adj.)" if any(one.is_adjusted for one in judged) else "p"
     lines = [(f"{heading}, mean ± SD", name(report.experiments[0].label),
               name(report.candidates[0]) if is_alone else "candidate",
-              "difference", "CI", "p (adj.)", "verdict")]  # fmt: skip
+              "difference", "CI", p_head, "verdict")]  # fmt: skip
     remarks: list[str] = []
     methods: dict[str, None] = {}
     obstacles: list[tuple[str, str]] = []
@@ -320,9 +322,8 @@ def _compared(
     is_any_compared = any(line[3] for line in lines[1:])
     yield from align_rows([line if is_any_compared else line[:3] for line in lines], width, remarks)
     if methods:
-        yield from fill_lines(
-            f"CI and p by {' or '.join(methods)}, in parentheses p adjusted by Holm, which decides", width, "  "
-        )
+        adjusted = ", in parentheses p adjusted by Holm, which decides" if p_head != "p" else ""
+        yield from fill_lines(f"CI and p by {' or '.join(methods)}{adjusted}", width, "  ")
     for obstacle, labels in group_pairs(obstacles).items():
         yield from fill_lines(f"{'; '.join(labels)}: {obstacle}", width, "  ")
 

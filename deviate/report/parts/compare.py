@@ -76,6 +76,7 @@ def judgement_of(comparison: Comparison) -> Judgement:
         remark=clean(comparison.note),
         method=comparison.difference_interval.method if isinstance(comparison.difference_interval, Interval) else "",
         obstacle=why_open(comparison),
+        is_adjusted=p_adjusted is not None,
     )
 
 
@@ -268,7 +269,7 @@ def detectable_sentence(comparison: Comparison, runs: str) -> str:
     size, unit = number(comparison.detectable, places), difference_unit(describe.unit_of(comparison.metric))
     of_sd = ""
     if isinstance(around, Interval):
-        of_sd = f", {between(around.low, around.high, places)} for the ends of the interval of the SD"
+        of_sd = f", {between(around.low, around.high, places)} for the CI of the SD"
     return f"These {runs} can detect a difference of {with_unit(size, unit)} (80% power{of_sd})."
 
 
