@@ -12,7 +12,7 @@ from deviate.diverge.compare import compare_traces
 from deviate.diverge.findings import Difference, DivergenceFindings, Growth, RungFindings, Unit
 from deviate.diverge.levels import Window
 from deviate.diverge.moments import Moments
-from deviate.diverge.printed import VOLATILE, compare_printed, has_printed
+from deviate.diverge.printed import VOLATILE, compare_printed
 from deviate.diverge.requests import Pair, is_cut
 from deviate.diverge.traces import Trace
 from deviate.diverge.ulps import are_within, value_ulps
@@ -160,16 +160,13 @@ def without_clocked(names: Sequence[str], runs: Sequence[Run], *, are_weights_eq
 
 
 def is_under_another_name(name: str, pair: Pair) -> bool:
-    """Whether the other run reported all values that one run alone has under this name.
+    """Whether the other run reported the same values under a name that it has alone.
 
     A name may hold what is drawn anew in each run: `crimson_sponge_acc`.
     """
     for run, other in (pair.runs, pair.runs[::-1]):
         if name in run.series and name not in other.series:
-            series = run.series[name]
-            return series in (other.series[one] for one in other.series if one not in run.series) or has_printed(
-                other, series.values
-            )
+            return run.series[name] in (other.series[one] for one in other.series if one not in run.series)
     return False
 
 

@@ -12,7 +12,6 @@ from deviate.diverge.moments import Moments
 from deviate.diverge.requests import Pair
 from deviate.diverge.ulps import value_ulps
 from deviate.model.metric_vocabulary import snake
-from deviate.model.records import Run
 from deviate.records.layout import log_files
 from deviate.series.captions import captions_of
 from deviate.series.lines import Line, read_lines
@@ -96,13 +95,6 @@ def _beyond(keys: Sequence[Key], common: Counter[Key]) -> list[int]:
         seen[key] += 1
         places += [at] if seen[key] > common[key] else []
     return places
-
-
-def has_printed(run: Run, values: Sequence[float]) -> bool:
-    """Whether a run printed or logged all these values, under any name."""
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in log_files(run.folder) if path.exists()]
-    printed = {number.value for text in texts for line in read_lines(text) for number in line.numbers}
-    return printed.issuperset(values)
 
 
 def _same_lines(mine: Sequence[list[str]], theirs: Sequence[list[str]]) -> Iterator[tuple[int, int]]:
