@@ -100,6 +100,12 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions = AS_RECOR
         )
     labels = [label_of(one, experiments) for one in experiments]
     sources = None if pairs else noise(described, confidence=confidence)
+    apart = {
+        (comparison.metric.name, pair.candidate)
+        for pair in pairs
+        for comparison in pair.comparisons
+        if comparison.verdict.word == "withheld" and isinstance(comparison.difference, Unavailable)
+    }
     return Findings(
         experiments=tuple(described),
         pairs=pairs,
@@ -108,7 +114,9 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions = AS_RECOR
         analysis_seed=options.analysis_seed,
         noise=sources,
         evaluation=evaluation_agreement(experiments),
-        many=compare_many(described, labels, matches=matches, confidence=confidence, rng=rng) if pairs else (),
+        many=compare_many(described, labels, matches=matches, confidence=confidence, rng=rng, apart=apart)
+        if pairs
+        else (),
         tasks=compare_tasks(described, labels, chosen_tasks, matches=matches, confidence=confidence, rng=rng)
         if pairs
         else None,

@@ -59,7 +59,14 @@ def test_an_interval_is_written_with_an_ellipsis_so_that_signs_stay_readable() -
 
 @pytest.mark.parametrize(
     ("p_value", "text"),
-    [(0.0041, "p = .004"), (0.00049, "p < .001"), (0.0, "p < .001"), (0.0009, "p < .001"), (0.001, "p = .001"), (1.0, "p = 1.000")],
+    [
+        (0.0041, "p = .004"),
+        (0.00049, "p < .001"),
+        (0.0, "p < .001"),
+        (0.0009, "p < .001"),
+        (0.001, "p = .001"),
+        (1.0, "p = 1.000"),
+    ],
 )
 def test_a_p_value_has_three_decimals_and_is_never_zero(p_value: float, text: str) -> None:
     assert p_text(p_value) == text

@@ -114,3 +114,10 @@ def test_sides_that_share_runs_get_no_verdict_whatever_their_numbers(
     if is_apart:
         assert_withheld(found, SHARED)
         assert found.verdict.reason == f"{n_same} runs of new are bitwise the same as runs of base"
+
+
+def test_an_experiment_that_is_apart_stands_in_no_table_of_all() -> None:
+    scores = [np.array(sample(seed, 0.02, 8)) * 0.1 + 0.6 for seed in (1, 2, 3)]
+    fractions = [side(name, one, "accuracy") for name, one in zip(("a", "b", "c"), scores, strict=True)]
+    found = judge([*fractions, side("d", 100 * scores[1], "accuracy")])
+    assert found.many[0].names == ("a", "b", "c")

@@ -1,7 +1,7 @@
 """Three or more experiments in one metric: overall tests, each against the baseline, and all against all."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
@@ -38,6 +38,7 @@ def compare_many(
     matches: Mapping[str, str],
     confidence: float,
     rng: np.random.Generator,
+    apart: Collection[tuple[str, str]] = (),
 ) -> tuple[ManyTable, ...]:
     """A table per metric that at least three experiments report, in the order of the first one, the baseline.
 
@@ -45,6 +46,7 @@ def compare_many(
         names: of the experiments, in the same order.
         matches: metric of the baseline to the metric of the others that it is compared with; others match by name.
         rng: seeds a generator per metric, so that no p depends on which other metrics are judged.
+        apart: metric of the baseline and name of each experiment that cannot be compared with it there.
     """
     if len(described) < 3:
         return ()
@@ -55,6 +57,8 @@ def compare_many(
         sides = [(names[0], first)]
         for name, findings in zip(names[1:], described[1:], strict=True):
             pair = match_metrics([first], findings.descriptions, matches)
+            if (first.metric.name, name) in apart:
+                continue
             sides += [(name, other) for _, other in pair]
         if len(sides) < 3:
             continue
