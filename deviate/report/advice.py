@@ -15,6 +15,7 @@ from deviate.model.texts import count, first_few
 from deviate.report.evaluation import evaluation_warnings
 from deviate.report.statements import unrouted_words
 from deviate.series.headline import is_on_test_data
+from deviate.series.score import is_telling
 from deviate.series.words import words_of
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
 from deviate.stats.estimates.proof import select_completed
@@ -24,6 +25,8 @@ from deviate.stats.multiple.pairs import holm, label_of
 from deviate.stats.remarks import non_finite_note
 from deviate.stats.sides import CHOSEN
 
+FEWEST_EQUAL = 3
+"""Runs with an equal score from which that is no chance."""
 N_NAMED = 5
 """Maximum number of metrics, seeds or experiments that a warning names; it counts the rest."""
 
@@ -86,8 +89,22 @@ def _experiment_warnings(findings: ExperimentFindings, label: str) -> list[str]:
     experiment = findings.experiment
     warnings = _failures(experiment, label) + _uncounted_warnings(experiment, label)
     for description in findings.descriptions:
-        warnings += _missing_scores(description, experiment, label)
-    return warnings
+        if description.metric.role == "quality":
+            warnings += _missing_scores(description, experiment, label)
+    return warnings + _constant_score(findings, label)
+
+
+def _constant_score(findings: ExperimentFindings, label: str) -> list[str]:
+    """A score that is equal in all runs while other results differ, so that training has hardly made it."""
+    results = [one for one in findings.descriptions if one.metric.role == "quality" and one.n >= FEWEST_EQUAL]
+    constant = [one for one in results if one.metric.is_primary and one.sd == 0 and is_telling(one.values[0])]
+    others = [one.metric.name for one in results if isinstance(one.sd, float) and one.sd > 0]
+    return [
+        f"{one.metric.name} is {one.values[0]:g} in all {one.n} runs of {label}, although {others[0]} differs: "
+        "it may be the score of a model of before, or of data on which nothing depends."
+        for one in constant
+        if others
+    ]
 
 
 def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[str]:

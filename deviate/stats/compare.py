@@ -139,6 +139,7 @@ def compare_descriptions(
         comparison = _as_pairs(comparison, resamples, confidence)
     if (reason := one_observation(b, a)) is not None:
         comparison = change_comparison(comparison, lambda _: reason, lambda _: reason)
+        comparison = replace(comparison, detectable=reason, detectable_interval=reason)
     pairs = deciding_scores(comparison) if is_paired else None
     further = _compute_labelled((b, a), pairs, confidence=confidence, seed=seed)
     comparison = _with_asked_values(replace(comparison, further=further), confidence)

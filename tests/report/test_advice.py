@@ -92,3 +92,17 @@ def test_the_best_of_several_looks_at_test_data_is_said_to_be_optimistic() -> No
 
     texts = ("best test accuracy", "test accuracy of the best model", "best val accuracy")
     assert [told(words) for words in texts] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("score", "losses", "is_told"), [(0.9312, LIGHT, True), (0.93, LIGHT, False), (0.9312, [0.5] * 8, False)]
+)
+def test_a_score_that_is_equal_in_all_runs_while_losses_differ_is_told(
+    score: float, losses: list[float], *, is_told: bool
+) -> None:
+    metrics = [metric("test_acc", is_primary=True), metric("loss", direction="min")]
+    told = warnings_of(judge([experiment("base", metrics, {"test_acc": [score] * 8, "loss": losses})]))
+    assert (
+        any(text.startswith("test_acc is 0.9312 in all 8 runs of base, although loss differs") for text in told)
+        is is_told
+    )
