@@ -71,22 +71,6 @@ for count in range(20000):
 print("total", sum({1, 2, 3}))
 """
 
-MOMENT = """\
-import time
-
-import torch
-
-torch.manual_seed(0)
-model = torch.nn.Linear(3, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(5):
-    optimizer.zero_grad()
-    loss = (model(torch.ones(4, 3)) ** 2).mean()
-    loss.backward()
-    optimizer.step()
-print(f"loss {loss.item():.6f} drift {time.time_ns() % 9973 / 7:.3f}")
-"""
-
 Diverge = Callable[..., dict[str, Any]]
 
 
@@ -149,16 +133,6 @@ def test_two_sources_that_are_both_needed_are_both_named(diverge: Diverge) -> No
 def test_numbers_that_are_no_results_are_compared_and_clocks_are_not(diverge: Diverge) -> None:
     assert diverge(PRINTED)["is_equal"] is True
     assert diverge(PRINTED.replace("{1, 2, 3}", "map(hash, 'ab')"))["is_equal"] is False
-
-
-def test_a_number_of_the_moment_is_a_note_where_weights_are_equal(
-    diverge: Diverge, require: Callable[[str], None]
-) -> None:
-    require("torch")
-    found = diverge(MOMENT)
-    assert found["is_equal"] is True
-    assert "numbers that are no results differ: drift" in found["out"]
-    assert diverge(MOMENT.replace("drift", "test accuracy"))["is_equal"] is False
 
 
 def test_the_budget_is_the_most_runs_of_a_proof(diverge: Diverge) -> None:

@@ -45,7 +45,10 @@ CASES = {
     "show a": ("msgspec numpy rich scipy typer", f"{CORE} replay report stats"),
     "clean": ("msgspec typer", f"{CORE} replay report"),
     "import b.csv --name c": ("msgspec typer", f"{CORE} replay report"),
-    "doctor --python ./bare": ("typer", "base cli doctor errors logs model project registry report series sources"),
+    "doctor --python ./bare": (
+        "typer",
+        "base cli doctor errors logs model project registry replay report series sources",
+    ),
     "plan --effect 0.5": (
         "msgspec numpy rich scipy typer",
         "base cli errors eventlog logs model project records registry report series stats stability",
@@ -54,7 +57,7 @@ CASES = {
     "check a b": ("msgspec numpy rich scipy typer", JUDGED),
     "compare a b": (FIGURES, JUDGED),
     "report a": (FIGURES, JUDGED),
-    "analyze train.py": ("libcst rich typer", f"{LOOKED} analysis replay report sinks sources stats"),
+    "analyze train.py": ("libcst msgspec rich typer", f"{LOOKED} analysis replay report sinks sources stats"),
     "diverge train.py --dry-run": ("libcst msgspec numpy rich typer", f"{SCRIPTS} diverge stats"),
     "overhead train.py --dry-run": ("libcst msgspec rich typer", f"{SCRIPTS} stats"),
     "run train.py --plan-only --runs 2 --name t": ("libcst msgspec rich typer", f"{SCRIPTS} instrument stats"),

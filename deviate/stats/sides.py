@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from statistics import fmean
+from typing import NamedTuple
 
 from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Description
@@ -32,13 +33,23 @@ READINGS = {
 }
 
 
-def why_apart(names: tuple[str, str], sides: tuple[Description, Description], n_shared: int) -> tuple[str, str]:
+class SharedRuns(NamedTuple):
+    """How many runs two sides share, and the metrics that both report under one name, in which these are equal.
+
+    A candidate that tests the same models in another way shares their losses, and not the metric in question.
+    """
+
+    n: int
+    metrics: frozenset[str]
+
+
+def why_apart(names: tuple[str, str], sides: tuple[Description, Description], shared: SharedRuns) -> tuple[str, str]:
     """Why no verdict is possible on two sides in one metric: in a few words, and in a sentence with what to do.
 
     Both are empty where a verdict is possible.
 
     Args:
-        names, sides: of the experiments, the baseline first. n_shared: the runs that both have, from `shared_runs`.
+        names, sides: of the experiments, the baseline first. shared: the runs that both have.
     """
     before, after = (side.metric for side in sides)
     if factor := scale_between(sides[0].values, sides[1].values, before):
@@ -52,8 +63,9 @@ def why_apart(names: tuple[str, str], sides: tuple[Description, Description], n_
             f"{before.name} is {reading(before)} in {names[0]}, but {after.name} is {reading(after)} in {names[1]}: "
             "compare what is read off alike, or set --aggregate"
         )
-    if n_shared >= FEWEST_SHARED and sides[0].scores != sides[1].scores:
-        return SHARED, f"{count(n_shared, 'run')} of {names[1]} are bitwise the same as runs of {names[0]}"
+    is_of_both = {before.name, after.name} <= shared.metrics
+    if is_of_both and shared.n >= FEWEST_SHARED and sides[0].scores != sides[1].scores:
+        return SHARED, f"{count(shared.n, 'run')} of {names[1]} are bitwise the same as runs of {names[0]}"
     return "", ""
 
 
@@ -85,8 +97,8 @@ def reading(metric: SelectedMetric) -> str:
     return READINGS.get(metric.aggregate, metric.aggregate)
 
 
-def shared_runs(baseline: ExperimentFindings, candidate: ExperimentFindings) -> int:
-    """The number of runs of the candidate that reported bitwise the results of a run of the baseline.
+def shared_runs(baseline: ExperimentFindings, candidate: ExperimentFindings) -> SharedRuns:
+    """The runs of the candidate that reported bitwise the results of a run of the baseline.
 
     Runs are compared by all results that both sides report under one name. What two runs of the baseline share, as a
     constant, shows nothing.
@@ -98,7 +110,7 @@ def shared_runs(baseline: ExperimentFindings, candidate: ExperimentFindings) -> 
     recorded = _values(baseline, names, [replicate for replicate in before if before[replicate] in alike])
     single = {values for values in recorded if recorded.count(values) == 1 and _is_recognised(values)}
     others = _values(candidate, names, [replicate for replicate in after if after[replicate] in alike])
-    return sum(values in single for values in others)
+    return SharedRuns(sum(values in single for values in others), frozenset(names))
 
 
 def _is_recognised(values: Sequence[Sequence[float]]) -> bool:

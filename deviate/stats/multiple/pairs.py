@@ -50,8 +50,8 @@ def compare_all(
     base_name, *other_names = (label_of(experiment, experiments) for experiment in experiments)
     statuses = [
         [
-            at.refusing(*why_apart((base_name, name), both, n_shared))
-            for n_shared in [shared_runs(baseline, candidate)]
+            at.refusing(*why_apart((base_name, name), both, shared))
+            for shared in [shared_runs(baseline, candidate)]
             for both in of_metrics
         ]
         for candidate, name, of_metrics, at in zip(described[1:], other_names, matched, standings, strict=True)
