@@ -287,7 +287,8 @@ def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, 
     if places is not None:
         sides += ", mean ± SD over runs"
     correction = correction or _counting_looks(comparison)
-    why = f" ({reason})" if (reason := why_open(comparison)) else ""
+    reason = why_open(comparison)
+    why = f" ({reason})" if reason not in ("", CONTAINS_0) else ""  # the interval stands beside it
     parts = (sides, _difference_text(comparison, places, correction), f"verdict: {verdict_word(comparison)}{why}")
     return f"{'; '.join(parts)}. {_methods(comparison, places, setting, correction)}".rstrip()
 
@@ -302,10 +303,7 @@ def _difference_text(comparison: Comparison, places: int | None, correction: str
         level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
         figures.append(describe.note_interval(f"{level} CI {ends}", interval))
     if comparison.verdict.word != "withheld" and not isinstance(p_adjusted, Unavailable):
-        test = comparison.deciding_test
-        is_other = isinstance(test, Test) and test.p_value != p_adjusted
-        figures += [p_text(test.p_value)] if isinstance(test, Test) and is_other else []
-        figures.append(f"{'adjusted ' if correction or is_other else ''}{p_text(p_adjusted)}")
+        figures.append(f"{'adjusted ' if correction else ''}{p_text(p_adjusted)}")
     return ", ".join((*figures, *equivalence_texts(comparison)))
 
 
