@@ -46,18 +46,18 @@ class Quantities:
         Clocks do not count, nor does what the system gives each process.
         """
         runs = experiment.runs
-        known = [metric for metric in experiment.metrics if VOLATILE.isdisjoint(metric.name.split("_"))]
+        metrics = [metric for metric in experiment.metrics if VOLATILE.isdisjoint(metric.name.split("_"))]
         series = {
-            metric.name: [run.series[metric.name] for run in runs if metric.name in run.series] for metric in known
+            metric.name: [run.series[metric.name] for run in runs if metric.name in run.series] for metric in metrics
         }
         results = [
-            metric for metric in known if metric.role == "quality" and is_measured(metric.name, series[metric.name])
+            metric for metric in metrics if metric.role == "quality" and is_measured(metric.name, series[metric.name])
         ]
         is_told = weights_agreement(runs) != "not reached" or any(
             is_telling(value) for metric in results for one in series[metric.name] for value in one.values
         )
         others = [
-            one for one in known if one.role != "time" and one not in results and len(series[one.name]) == len(runs)
+            one for one in metrics if one.role != "time" and one not in results and len(series[one.name]) == len(runs)
         ]
         ordered = [*sorted(results, key=lambda metric: not metric.is_primary), *(() if is_told else others)]
         return cls(tuple(metric.name for metric in ordered), is_told)
@@ -82,13 +82,14 @@ def compare_ends(
             of its last step of the main loop, which may be those of an earlier moment.
     """
     mine, theirs = pair.runs
-    weights = weights_agreement(pair.runs) if not pair.failed and not is_second_ended else "not reached"
-    names = [name for name in quantities.names if name in mine.series or name in theirs.series]
-    in_both = tuple(name for name in names if name in mine.series and name in theirs.series)
-    if not pair.failed and not is_second_ended:
+    are_whole = not pair.failed and not is_second_ended
+    weights = weights_agreement(pair.runs) if are_whole else "not reached"
+    in_both = tuple(name for name in quantities.names if name in mine.series and name in theirs.series)
+    in_one = {name for name in quantities.names if (name in mine.series) != (name in theirs.series)}
+    if are_whole:
         in_both = without_clocked(in_both, pair.runs, are_weights_equal=weights == "equal")
-        names = [name for name in names if name in in_both or not (name in mine.series and name in theirs.series)]
-    reported = tuple(name for name in names if name in in_both or not is_under_another_name(name, pair))
+    counted = {*in_both, *(name for name in in_one if not is_under_another_name(name, pair))}
+    reported = tuple(name for name in quantities.names if name in counted)
     reported, n_steps = (in_both, _last_step(theirs, in_both)) if is_second_ended else (reported, None)
     comparison = compare_traces(*pair.traces, "metrics", tolerance_ulps=tolerance)
     loss, metric = comparison.difference, _first_metric(pair, reported, tolerance, n_steps)
@@ -147,15 +148,14 @@ def compare_ends(
     )
 
 
-def without_clocked(names: Sequence[str], runs: Sequence[Run], *, are_weights_equal: bool) -> tuple[str, ...]:
+def without_clocked(names: Sequence[str], runs: tuple[Run, Run], *, are_weights_equal: bool) -> tuple[str, ...]:
     """The quantities without those that come by the clock, at other steps in each run.
 
     Only where equal weights, or an equal result that is reported at the same steps, tell that the trainings are equal.
     """
-    places = {name: [list(run.series[name].iterate_places()) for run in runs] for name in names}
-    steady = tuple(name for name in names if places[name][0] == places[name][1])
-    values = {name: [list(run.series[name].values) for run in runs] for name in steady}
-    is_told = any(values[name][0] == values[name][1] and any(map(is_telling, values[name][0])) for name in steady)
+    mine, theirs = (run.series for run in runs)
+    steady = tuple(name for name in names if mine[name].steps == theirs[name].steps)
+    is_told = any(mine[name] == theirs[name] and any(map(is_telling, mine[name].values)) for name in steady)
     return steady if are_weights_equal or is_told else tuple(names)
 
 
@@ -229,10 +229,11 @@ def _first_metric(pair: Pair, names: Sequence[str], tolerance: int, n_steps: int
     (mine, theirs), moments = pair.runs, Moments(pair)
     candidates: list[tuple[float, int, Difference]] = []
     for order, name in enumerate(names):
-        if _is_reordered(mine.series.get(name), theirs.series.get(name)):
+        one, other = mine.series.get(name), theirs.series.get(name)
+        difference = _first_value(name, one, other, tolerance, n_steps)
+        if difference is None or _is_reordered(one, other):
             continue
-        difference = _first_value(name, mine.series.get(name), theirs.series.get(name), tolerance, n_steps)
-        if difference is not None and not (difference.values and moments.explain(difference.values)):
+        if not (difference.values and moments.explain(difference.values)):
             step = difference.main_step
             candidates.append((math.inf if step is None else step, order, difference))
     return min(candidates, key=lambda candidate: candidate[:2])[2] if candidates else None
@@ -240,7 +241,9 @@ def _first_metric(pair: Pair, names: Sequence[str], tolerance: int, n_steps: int
 
 def _is_reordered(mine: Series | None, theirs: Series | None) -> bool:
     """Whether both runs reported the same values in another order, as parallel work does."""
-    return mine is not None and theirs is not None and sorted(mine.values) == sorted(theirs.values)
+    if mine is None or theirs is None or len(mine.values) != len(theirs.values):
+        return False
+    return all(map(is_same, sorted(mine.values), sorted(theirs.values)))
 
 
 def _first_value(

@@ -64,7 +64,7 @@ NOT_ASKED = Unavailable("not asked for")
 NOT_APPLICABLE = Unavailable("does not apply to this metric")
 """What is no question for the metric at hand, such as the error rate of what is no accuracy."""
 
-NOT_SHOWN = frozenset({"rounding_se", "p_upper", "p_error", "missing_kinds", "further", "is_plain"})
+NOT_SHOWN = frozenset({"rounding_se", "p_upper", "p_error", "missing_kinds", "further"})
 """Fields that decide how figures are rounded or judged, and are no figures of a report."""
 
 

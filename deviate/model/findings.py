@@ -242,7 +242,6 @@ class NoiseFindings:
     """
 
     study: Study | None
-
     tables: tuple[NoiseTable, ...]
     repeatability: tuple[Repeatability, ...]
     control: Literal["intact", "broken", "absent"]

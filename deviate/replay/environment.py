@@ -242,8 +242,8 @@ class Environments:
         of_the_spec = dict(spec.environment)
         threads = {name: environment[name] for name in THREADS if name in environment and name not in of_the_spec}
         git = _in_words(manifest.git)
-        found = RunEnvironment(self._written[key], threads, frameworks, git, variables, deviate.__version__)
-        write_environment(attempt, found)
+        version = deviate.__version__
+        write_environment(attempt, RunEnvironment(self._written[key], threads, frameworks, git, variables, version))
 
     def _answer_for(self, spec: Spec, cwd: Path, environment: Mapping[str, str], executable: str) -> "_Answer":
         """Select the answer by the command, else by the guest's report, unless that is a path in a container."""

@@ -67,8 +67,8 @@ def _own_groups(controller: str, root: Path = ROOT) -> list[Path]:
     for line in read_fact(root / "proc/self/cgroup").splitlines():
         _, controllers, group = line.split(":", 2)
         if controller in controllers.split(","):
-            own = top / group.strip("/")
-            return [own, *(folder for folder in own.parents if folder.is_relative_to(top))]
+            group_folder = top / group.strip("/")
+            return [group_folder, *(folder for folder in group_folder.parents if folder.is_relative_to(top))]
     return [top]
 
 

@@ -13,6 +13,7 @@ from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.model.texts import count, first_few
 from deviate.report.evaluation import evaluation_warnings
+from deviate.report.format import p_text
 from deviate.report.statements import unrouted_words
 from deviate.series.headline import is_on_test_data
 from deviate.series.score import is_telling
@@ -23,7 +24,7 @@ from deviate.stats.hypothesis.paired import differing_rules, pairing_cost
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm, label_of
 from deviate.stats.remarks import non_finite_note
-from deviate.stats.sides import CHOSEN
+from deviate.stats.sides import is_called_best
 
 FEWEST_EQUAL = 3
 """Runs with an equal score from which that is no chance."""
@@ -118,9 +119,8 @@ def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[s
                     f"{metric.aggregate} of {metric.name} chooses its step on test data, which makes it too good: "
                     "report last, or choose the step on validation data."
                 )
-            words = words_of(metric.metric.words)
-            is_best = "best" in words and not words & CHOSEN
-            if metric.is_primary and is_best and is_on_test_data(metric.metric.words):
+            words = metric.metric.words
+            if metric.is_primary and is_called_best(words) and is_on_test_data(words):
                 warnings.append(f"{metric.name} is the best of several looks at test data, so it is optimistic.")
     baseline = {description.metric.name: description.metric for description in described[0].descriptions}
     for findings in described[1:]:
@@ -454,7 +454,7 @@ def _candidates_before(
     p_now: list[Estimate] = [test if isinstance(test, Unavailable) else test.p_value for test in tests]
     p_before: list[Estimate] = [NOT_ASKED if earlier.p is None else earlier.p for earlier in past]
     adjusted = [
-        f"{_p_text(p)} for {pair.candidate}{'' if p < alpha else ', not below alpha'}"
+        f"{p_text(p)} for {pair.candidate}{'' if p < alpha else ', not below alpha'}"
         for pair, p in zip(pairs, holm([*p_now, *p_before]), strict=False)
         if not isinstance(p, Unavailable)
     ]
@@ -488,10 +488,6 @@ def _tuned_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) ->
         "of it is exploratory: run the chosen configuration again with fresh seeds, and compare those runs."
         for search, tuned in by_search.items()
     ]
-
-
-def _p_text(p: float) -> str:
-    return f"p = {p:.3f}".replace("0.", ".") if p >= 0.001 else "p < .001"
 
 
 def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95) -> list[str]:

@@ -105,14 +105,14 @@ def declaring(module: str) -> Callable[..., None]:
             names, spellings: as for `sink`, or as one text.
         """
         listed = [parameter for parameter in parameters.split() if parameter != "*"]
-        known = [parameter.lstrip("-").split("|") for parameter in listed]
-        carrying = [aliases for parameter, aliases in zip(listed, known) if parameter[0] != "-"]
+        names_by_place = [parameter.lstrip("-").split("|") for parameter in listed]
+        carrying = [aliases for parameter, aliases in zip(listed, names_by_place) if parameter[0] != "-"]
         required = {aliases[0] for aliases in carrying if len(aliases) == 1}
-        allowed = {alias for aliases in known for alias in aliases}
+        allowed = {alias for aliases in names_by_place for alias in aliases}
 
         def carry(*positional: Any, **named: Any) -> Iterator[Carried]:
-            arguments = {**dict(zip([aliases[0] for aliases in known], positional)), **named}
-            is_too_much = len(positional) > len(known) or not set(arguments) <= allowed
+            arguments = {**dict(zip([aliases[0] for aliases in names_by_place], positional)), **named}
+            is_too_much = len(positional) > len(names_by_place) or not set(arguments) <= allowed
             if not set(arguments) >= required or (is_too_much and not parameters.endswith("*")):
                 raise TypeError(parameters)
             values = [given(*map(arguments.get, aliases)) for aliases in carrying]

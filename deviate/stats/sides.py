@@ -1,6 +1,6 @@
 """Whether two sides can be compared in a metric: by scale, by how scores are read off, and by whose runs they are."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
@@ -91,10 +91,15 @@ def reading(metric: SelectedMetric) -> str:
     """How a score is read off a run's values, in words; a value that the script calls the best is the best."""
     if metric.aggregate.startswith(AT_BEST):
         return f"the value at the best {metric.aggregate.removeprefix(AT_BEST)}"
-    words = words_of(f"{metric.name} {metric.metric.words}")
-    if metric.aggregate == "last" and "best" in words and not words & CHOSEN:
+    if metric.aggregate == "last" and is_called_best(f"{metric.name} {metric.metric.words}"):
         return BEST
     return READINGS.get(metric.aggregate, metric.aggregate)
+
+
+def is_called_best(text: str) -> bool:
+    """Whether a value is called the best one, and not that of the best model."""
+    words = words_of(text)
+    return "best" in words and not words & CHOSEN
 
 
 def shared_runs(baseline: ExperimentFindings, candidate: ExperimentFindings) -> SharedRuns:
@@ -103,8 +108,9 @@ def shared_runs(baseline: ExperimentFindings, candidate: ExperimentFindings) -> 
     Runs are compared by all results that both sides report under one name. What two runs of the baseline share, as a
     constant, shows nothing.
     """
-    names = [name for name in _results(baseline) if name in _results(candidate)]
-    before, after = _scores(baseline, names), _scores(candidate, names)
+    ours, theirs = _results(baseline), _results(candidate)
+    names = [name for name in ours if name in theirs]
+    before, after = _scores(ours, names), _scores(theirs, names)
     # Long series are read only where scores are equal.
     alike = set(before.values()) & set(after.values())
     recorded = _values(baseline, names, [replicate for replicate in before if before[replicate] in alike])
@@ -121,11 +127,11 @@ def _results(findings: ExperimentFindings) -> dict[str, Description]:
     return {one.metric.name: one for one in findings.descriptions if one.metric.role == "quality"}
 
 
-def _scores(findings: ExperimentFindings, names: Sequence[str]) -> dict[int, tuple[float, ...]]:
+def _scores(results: Mapping[str, Description], names: Sequence[str]) -> dict[int, tuple[float, ...]]:
     """The scores of each run in these results, by replicate."""
     scores: dict[int, tuple[float, ...]] = {}
     for name in names:
-        for score in _results(findings)[name].scores:
+        for score in results[name].scores:
             scores[score.replicate] = (*scores.get(score.replicate, ()), score.value)
     return scores
 

@@ -150,7 +150,7 @@ _COMPARED: dict[Layout, tuple[tuple[str, str], ...]] = {
     "split": (("difference", "difference"), ("{}", "interval"), *_FIGURES[1:]),
     "stacked": (("difference", "difference"), ("{1}", "p alone"), ("verdict", "verdict")),
 }
-"""Columns of a comparison: heads, with the level of the interval in them, and names of cells."""
+"""Columns of a comparison: heads, which take the level of the interval and the head of p, and names of cells."""
 _DESCRIBED = (
     (
         *(("n", "n"), ("mean ± SD", "mean"), ("CI of mean", "mean interval")),

@@ -150,8 +150,8 @@ def arrangement_loss(n_baseline: int, n_candidate: int, alpha: float, *, is_pair
 @lru_cache(maxsize=1024)
 def _noncentrality(df: int, confidence: float, power: float) -> float:
     """Noncentrality at which a two-sided t-test rejects on the near side with this power."""
-    found = noncentrality(t_quantile((1 + confidence) / 2, df), df, 1 - power)
-    return math.inf if found is None else found
+    shift = noncentrality(t_quantile((1 + confidence) / 2, df), df, 1 - power)
+    return math.inf if shift is None else shift
 
 
 def runs_needed(
