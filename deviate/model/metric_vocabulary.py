@@ -51,7 +51,7 @@ WHOLES = word_set("metric metrics result results")
 """Words for measurements that do not say what is measured."""
 SHORT_TIMES = word_set(
     "time times elapsed duration durations seconds secs sec minutes mins hours runtime ms msec us ns took latency "
-    "latencies tottime cumtime percall wall walltime wallclock uptime timing timings"
+    "latencies tottime cumtime percall wall walltime wallclock uptime timing timings timestamp timestamps"
 )
 SPEEDS = word_set("throughput speed fps sps ips mfu persec it/s persecond")
 RATES = word_set("lr lrs learningrate")

@@ -27,13 +27,16 @@ NUMBER = re.compile(
 UNIT = re.compile(
     r"\s*(?P<percent>%)"
     r"|\s*(?P<unit>(?:[a-zA-Z]*/(?:s|sec|second|step|it|iter|epoch|batch|min|h)\b)|(?:s|sec|secs|seconds?|ms|msecs?|us|µs|min|mins|"
-    r"minutes?|h|hrs?|hours?|MB|GB|KB|kB|MiB|GiB|KiB|TB|bytes|fps|dB)(?![\w]))|[kKMBG](?!\w)"
+    r"minutes?|h|hrs?|hours?|MB|GB|KB|kB|MiB|GiB|KiB|TB|bytes|fps|dB)(?!\w|\s*[=:]\s*[-+−]?\.?\d))|[kKMBG](?!\w)"
 )
+"""A word behind which a value stands is no unit but its name: `acc=0.44 sec=4.80`."""
 R_SQUARED = re.compile(r"\bR\^2")
 COMPOUND = re.compile(r"-[a-z]{2}")
 """Behind the number of an adjective: `5-fold cross-validation`."""
 AT = re.compile(r"@[\d.]+(?::[\d.]+)*")
 """Numbers in a name: `mAP@0.5:0.95`."""
+LARGEST_EXPONENT = 308
+"""Of numbers in double precision; behind it stands part of a name that was drawn: `4417e902`."""
 SMALLEST_ROUNDED = 10.0
 """Absolute value below which nobody writes a number with decimals as a whole one."""
 NO_NUMBER = re.compile(
@@ -42,6 +45,7 @@ NO_NUMBER = re.compile(
     r"|\b\d+\s?h(?:ours?)?\s*\d+\s?m\w*(?:\s*\d+(?:\.\d+)?\s?s\w*)?|\b\d+\s?m(?:in\w*)?\s*\d+(?:\.\d+)?\s?s\b"
     r"|\d+\.\d+\.\d+[\w.]*"  # versions, addresses
     r"|0x[0-9a-fA-F]+|\b(?=\w*[a-df])(?=\w*\d)[0-9a-f]{6,}\b"  # addresses, names
+    r"|\b\d{4,}e\d{2,}\b"  # names of hexadecimal digits: no formatter writes such a number
     r"|\b\d+(?:-\w+)*-(?:[a-zA-Z]+\d|\d+[a-zA-Z])\w*"  # names of runs: 9925-f780cc61
     r"|(?:[A-Za-z]+://|(?<![\w)%])~?/(?=[A-Za-z_.])|(?<![\w.])\.{1,2}/)[^\s,;:'\"]*"  # addresses and paths
     r"|[\w.-]*[A-Za-z_][\w.-]*/(?:[\w.-]+/)+[\w.-]*|[\w.-]+/[\w.-]*\.[A-Za-z]\w{0,5}\b"  # paths below this folder
@@ -143,9 +147,12 @@ def _numbers(text: str) -> Iterator[Number]:
         if match["special"]:
             value, rounding, is_whole = float(match["special"].replace("−", "-")), 0.0, False
         else:
+            exponent = int((match["exponent"] or "e0")[1:])
+            if exponent > LARGEST_EXPONENT:
+                continue
             digits = match["digits"].replace(",", "") + (match["exponent"] or "")
             value = float(match["sign"].replace("−", "-") + digits)
             decimals = len(match["digits"].partition(".")[2])
-            rounding = 0.5 * 10.0 ** (int((match["exponent"] or "e0")[1:]) - decimals)
+            rounding = 0.5 * 10.0 ** (exponent - decimals)
             is_whole = "." not in digits and not match["exponent"]
         yield Number(match.start(), match.end(), value, rounding, name, end, is_whole)

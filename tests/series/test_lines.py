@@ -34,6 +34,8 @@ def only(text: str) -> Number:
         ("parameters: 0.09M, 2d", [(0.09, "")]),
         ("2 min, 31.2 dB", [(2, "min"), (31.2, "dB")]),
         ("acc: 55 %", [(55, "%")]),
+        ("acc=0.44 sec=4.80 ms: 12", [(0.44, ""), (4.8, ""), (12, "")]),
+        ("epoch 1, 12.5s: loss 0.3", [(1, ""), (12.5, "s"), (0.3, "")]),
         ("loss=tensor(0.5432, device='cuda:0') np.float64(0.25)", [(0.5432, ""), (0.25, "")]),
         ("\x1b[32mloss\x1b[0m \x1b[1m0.5\x1b[0m", [(0.5, "")]),
         ("│ 0.5 ┃ 0.25 │", [(0.5, ""), (0.25, "")]),
@@ -56,6 +58,7 @@ def test_a_line_has_its_numbers_with_their_units(text: str, expected: list[tuple
         "torch 2.13.0+cpu at 127.0.0.1",
         "0x7f3a40 9925-f780cc61 conv2d layer3 resnet-50 top1 1st 3D",
         "tensor of dtype=torch.float32",
+        "run 4417e902, 12345e67, 1e400, 0e999",
         "information, nano, infinite",
     ],
 )
