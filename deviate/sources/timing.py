@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import libcst as cst
 
+from deviate.analysis.resolve.index import Binding, Function
 from deviate.analysis.resolve.origins import CLOCKS
 from deviate.analysis.resolve.tree import constant_number, constant_text, dotted_name, last_name, walk
 from deviate.model.metric_vocabulary import split_identifier, word_set
@@ -406,7 +407,7 @@ def _is_single(options: Mapping[str, cst.BaseExpression]) -> bool:
 
 
 @source("thread-updates", group="timing", observed=("thread-order",), held="workers")
-def thread_updates() -> None:
+def thread_updates(survey: Survey) -> Matches:
     """Threads that add to one value, or append to one list.
 
     Sums of floating-point numbers depend on the order of their terms, and that is the order in which threads are ready;
@@ -414,9 +415,66 @@ def thread_updates() -> None:
 
     Advice: let each thread return its result, and combine the results in a fixed order
 
+    Example:
+        import threading
+        import numpy as np
+        weights = np.zeros(8)
+        def train(gradient):
+            weights[:] -= 0.1 * gradient
+        for gradient in gradients:
+            threading.Thread(target=train, args=(gradient,)).start()
+
+    Instead:
+        import numpy as np
+        from concurrent.futures import ThreadPoolExecutor
+        weights = np.zeros(8)
+        with ThreadPoolExecutor() as pool:
+            for step in pool.map(lambda gradient: 0.1 * gradient, gradients):
+                weights[:] -= step
+
     Source: Python documentation of `concurrent.futures` and `threading`; Goldberg, 1991, "What every computer scientist
     should know about floating-point arithmetic".
     """
+    for function in dict.fromkeys(_thread_functions(survey)):
+        for node in walk(function.node):
+            if isinstance(node, cst.AugAssign) and _is_shared(node.target, function, survey):
+                yield node, "threads update it without a lock, in any order"
+
+
+def _thread_functions(survey: Survey) -> Iterator[Function]:
+    """Functions of the project that run in threads: those handed to one, and `run` of its subclasses."""
+    tasks = [(call, call.argument(1, "target", "function")) for call in survey.calls(THREADS)]
+    tasks += [(call, call.argument(0, "func", "fn")) for call in survey.calls(HANDED_FUNCTIONS) if _has_threads(call)]
+    for call, task in tasks:
+        if task is not None:
+            yield from (ref.function for ref in survey.resolver.functions(task, call.function))
+    for function in survey.functions:
+        owner = function.owner if function.name == "run" else None
+        names = [name for base in (owner.bases if owner else ()) for name in survey.resolver.names(base, function)]
+        if not THREADS.isdisjoint(names):
+            yield function
+
+
+def _is_shared(target: cst.BaseExpression, function: Function, survey: Survey) -> bool:
+    """Whether other threads can have what a statement without a lock updates: it comes from outside of the function."""
+    if any(isinstance(node, cst.With) for node, _ in survey.nodes.around(target)):
+        return False
+    while isinstance(target, cst.Subscript):
+        target = target.value
+    name, _, attribute = dotted_name(target).partition(".")
+    if name == function.receiver:
+        bindings = function.owner.attributes.get(attribute, ()) if function.owner else ()
+        return any(_is_handed(binding, where, survey) for binding, where in bindings)
+    return bool(name) and survey.resolver.find(name, function)[0] is not function
+
+
+def _is_handed(binding: Binding, function: Function, survey: Survey) -> bool:
+    """Whether a name is bound to an argument of a function."""
+    if not isinstance(binding.value, cst.BaseExpression):
+        return False
+    parts = survey.resolver.unpacked_items(binding.value, binding.position, function) if binding.position else ()
+    values = [value for value, _ in parts] or [binding.value]
+    return any(isinstance(value, cst.Name) and value.value in function.parameters for value in values)
 
 
 CPU_COUNTS = r"os\.(process_)?cpu_count|(multiprocessing|joblib)\.cpu_count"

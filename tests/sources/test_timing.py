@@ -49,6 +49,39 @@ def test_draws_in_threads_pools_and_parallel_maps_are_found(analyse: Analyse, te
     assert named(analyse(f"{IMPORTS}{text}\n")) == ["parallel-draws"]
 
 
+SHARED = """\
+import threading
+import numpy as np
+from concurrent.futures import ThreadPoolExecutor
+weights, n, lock = np.zeros(3), 0, threading.Lock()
+"""
+WORKER = """\
+class Worker(threading.Thread):
+    def __init__(self, weights):
+        super().__init__()
+        self.weights, self.n = weights, 0
+    def run(self):
+        self.{} += 1
+Worker(weights).start()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def work(step):\n    weights[:] -= step\nthreading.Thread(target=work, args=(1,)).start()\n", [6]),
+        ("def work(step):\n    global n\n    n += step\nThreadPoolExecutor(2).submit(work, 1)\n", [7]),
+        (WORKER.format("weights"), [10]),
+        (WORKER.format("n"), []),
+        ("def work(step):\n    n = 0\n    n += step\nthreading.Thread(target=work, args=(1,)).start()\n", []),
+        ("def work():\n    with lock:\n        weights[:] -= 1\nthreading.Thread(target=work).start()\n", []),
+        ("def work(step):\n    weights[:] -= step\nwork(1)\n", []),
+    ],
+)
+def test_what_threads_update_without_a_lock_is_found(analyse: Analyse, text: str, expected: list[int]) -> None:
+    assert [(it.name, it.line) for it in analyse(SHARED + text).hazards] == [("thread-updates", at) for at in expected]
+
+
 @pytest.mark.parametrize(
     "text",
     [
