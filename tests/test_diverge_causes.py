@@ -70,6 +70,16 @@ for count in range(20000):
         print(f"{count} of 20000 done, {time.time() - start:.4f} s elapsed")
 print("total", sum({1, 2, 3}))
 """
+IMPORTANCES = """\
+import random
+
+import numpy as np
+
+for epoch in range(3):
+    print(f"epoch {epoch} test accuracy {0.91234 + epoch / 100}")
+print("run", random.randrange(10**6))
+print("importance", 0.5 + np.random.rand())
+"""
 
 Diverge = Callable[..., dict[str, Any]]
 
@@ -115,6 +125,13 @@ def test_numbers_from_the_system_are_proved_with_their_line(diverge: Diverge) ->
 def test_the_first_draw_from_what_nobody_seeds_is_named(diverge: Diverge) -> None:
     assert proved(diverge(UNSEEDED)) == [(5, "np.random.seed(0)  # before train.py:4")]
     assert diverge(UNSEEDED, "--variant", "control")["is_equal"] is True
+
+
+def test_draws_that_are_printed_beside_equal_results_are_a_difference_and_names_are_none(diverge: Diverge) -> None:
+    assert proved(diverge(IMPORTANCES)) == [(8, "np.random.seed(0)  # before train.py:8")]
+    found = diverge(IMPORTANCES.replace("\n\nfor", "\n\nnp.random.seed(0)\nfor"))
+    assert found["is_equal"] is True
+    assert "numbers that are no results differ: number in line 4" in found["notes"]
 
 
 def test_a_draw_before_the_seed_is_named(diverge: Diverge) -> None:

@@ -43,6 +43,10 @@ class Calls:
         self.of_file(file)
         return max((one.lineno for one in self._statements[file] if one.lineno <= line), default=line)
 
+    def makes_generator(self, file: str, line: int) -> bool:
+        """Whether a line makes a generator of random numbers."""
+        return any(self.at(file, line, *MAKERS))
+
     def is_seeded(self, file: str, line: int) -> bool:
         """Whether a line asks the system for numbers only to make a generator with a seed, which does not use them."""
         at = list(self.at(file, line))

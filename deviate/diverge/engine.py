@@ -9,7 +9,17 @@ from functools import cached_property
 from deviate.base.redaction import redact_words
 from deviate.diverge.calls import Calls
 from deviate.diverge.compare import compare_traces
-from deviate.diverge.findings import COMPUTED, RUNGS, Cause, Difference, DivergenceFindings, Rung, RungFindings, Ulps
+from deviate.diverge.findings import (
+    COMPUTED,
+    RUNGS,
+    Cause,
+    Difference,
+    DivergenceFindings,
+    Phase,
+    Rung,
+    RungFindings,
+    Ulps,
+)
 from deviate.diverge.inputs import compare_inputs, equal_inputs, idle_lines
 from deviate.diverge.levels import LEVEL_OF, LEVELS, MOST_AGAIN, MOST_EQUAL, Level, Window, next_window, window_around
 from deviate.diverge.outcomes import Quantities, compare_ends
@@ -70,12 +80,11 @@ def diverge(
     """
     search = Search(request, execute, say, goal)
     try:
-        while (level := search.next_level()) is not None:
+        search.count_draws(budget)
+        while not (search.is_settled and goal is None) and (level := search.next_level()) is not None:
             search.climb(level)
             if level.rung == "steps":
                 search.prove(budget)
-            if search.is_settled and goal is None:
-                break
         if not search.is_settled:
             search.measure_size()
     except KeyboardInterrupt:
@@ -287,16 +296,31 @@ class Search:
         """The calls of the source as it ran."""
         return Calls(Texts(snapshot_folder(self.pair.runs[0].folder.parent.parent.parent)))
 
+    def count_draws(self, budget: int) -> None:
+        """Count printed numbers that are no results, if generators without a seed make them differ, as importances do.
+
+        Times, addresses and names that are drawn stay a note.
+        """
+        quantities = dataclasses.replace(self.quantities, counts_fractions=True)
+        ends = compare_ends(self.pair, quantities, tolerance=self.request.tolerance)
+        if self.ends.is_equal and (prover := self._prover(ends.first, "metric", quantities, budget)) is not None:
+            proof = prover.prove_draws()
+            if proof.sources:
+                self.quantities, self.ends, self.levels, self.proof = quantities, ends, [*ends.rungs], proof
+
     def prove(self, budget: int) -> None:
         """Repeat run 1 with what run 0 had by chance, and find the fewest sources that make both equal."""
         first = self.levels[-1].difference or self.ends.first
-        if first is None or len(self.request.sides) > 1 or not budget:
+        if first is None or (prover := self._prover(self.ends.first, first.phase, self.quantities, budget)) is None:
             return
         self.say(f"Proof: at most {counted(budget, 'run')} with what the first run had by chance")
-        request, calls, shown = self.request, self._calls, self.ends.first
-        prover = Prover(request, calls, self.pair, shown, first.phase, self.execute, self.quantities, self.say, budget)
         inputs = compare_inputs(*self._deepest_pair.traces, first)
         self.proof = prover.prove(inputs, self.request.sides[0].prepared.analysis.hazards)
+
+    def _prover(self, shown: Difference | None, phase: Phase, quantities: Quantities, budget: int) -> Prover | None:
+        if shown is None or len(self.request.sides) > 1 or not budget:
+            return None
+        return Prover(self.request, self._calls, self.pair, shown, phase, self.execute, quantities, self.say, budget)
 
     @property
     def is_settled(self) -> bool:

@@ -34,10 +34,12 @@ class Quantities:
     Attributes:
         names: of reported quantities, the primary one first.
         is_told: whether results or weights tell trainings apart, so that other numbers do not count.
+        counts_fractions: whether printed numbers with decimals count all the same.
     """
 
     names: tuple[str, ...]
     is_told: bool
+    counts_fractions: bool = False
 
     @classmethod
     def of(cls, experiment: Experiment) -> "Quantities":
@@ -109,7 +111,8 @@ def compare_ends(
     passed_over: tuple[str, ...] = ()
     if not tolerance and first is None:
         if not pair.failed:
-            printed = compare_printed(pair, is_told=quantities.is_told or comparison.n_compared > 0)
+            is_told = quantities.is_told or comparison.n_compared > 0
+            printed = compare_printed(pair, is_told=is_told, counts_fractions=quantities.counts_fractions)
             n_printed, first, passed_over = printed.n_compared, printed.difference, printed.passed_over
         if first is None and weights == "differ":
             first = Difference("metrics", "update", None, None, "weights", END)

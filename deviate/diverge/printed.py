@@ -39,7 +39,7 @@ class PrintedFindings:
     passed_over: tuple[str, ...]
 
 
-def compare_printed(pair: Pair, *, is_told: bool) -> PrintedFindings:
+def compare_printed(pair: Pair, *, is_told: bool, counts_fractions: bool = False) -> PrintedFindings:
     """Compare standard output number by number, without clocks and what the system gives each process.
 
     Lines that both runs printed count as equal, wherever they stand: parallel work comes in any order. Other text is
@@ -49,6 +49,7 @@ def compare_printed(pair: Pair, *, is_told: bool) -> PrintedFindings:
         pair: two runs. The first one tells what numbers are, as the second may have ended early.
         is_told: whether results or weights tell already that the trainings are equal. Then a number that is no measure
             is none of the training: a seed that is replaced, retries, what another thread counts, a row of a profile.
+        counts_fractions: whether numbers with decimals and without a unit count all the same.
     """
     (mine, theirs), moments, passed_over = [_lines(run.folder) for run in pair.runs], Moments(pair), dict[str, None]()
     captions_by_line, (left, right) = list(captions_of(mine)), _unequal(mine, theirs)
@@ -69,7 +70,9 @@ def compare_printed(pair: Pair, *, is_told: bool) -> PrintedFindings:
                 continue
             if values[0] != values[1] and not all(map(math.isnan, values)) and not moments.explain(values):
                 name, size = snake(words) if words else f"number in line {at + 1}", value_ulps(*values)
-                if is_told and not (kind in ("result", "loss") and words_of(words) & MEASURES):
+                is_result = kind in ("result", "loss") and bool(words_of(words) & MEASURES)
+                is_fraction = not number.is_whole and number.unit in ("", "%")
+                if is_told and not is_result and not (counts_fractions and is_fraction):
                     passed_over[name] = None
                     continue
                 first = Difference("metrics", "metric", None, None, "metric", name, values=values, ulps=size)

@@ -74,6 +74,7 @@ class Prover:
         phase: that of the first difference on the most detailed level so far.
         budget: the most runs that may be made.
         known: whether runs with the same of these sources are equal.
+        is_parallel: whether the source shows work in any order, which may be equal in two runs by chance.
         is_cut, is_suspected: as in `Proof`.
     """
 
@@ -90,6 +91,7 @@ class Prover:
     tests: list[Confirmation] = field(default_factory=list)
     known: dict[frozenset[str], bool] = field(default_factory=dict)
     n_runs: int = 0
+    is_parallel: bool = False
     is_cut: bool = False
     is_suspected: bool = False
 
@@ -102,6 +104,7 @@ class Prover:
         self.chance = [chance_of(run) for run in self.pair.runs]
         is_on_gpu = bool(self.pair.runs[0].environment.get("GPU"))
         named = {SOURCES[hazard.name].held for hazard in hazards if is_on_gpu or not hazard.device}
+        self.is_parallel = "workers" in named
         suspects = _suspects(inputs, hazards)
         given = self._given(suspects, named)
         likely = [name for name in suspects if name in LEVELS]
@@ -125,6 +128,18 @@ class Prover:
         in_vain = bool(given) and not found and frozenset(given) in self.known
         is_suspected = bool(found) and self.is_suspected
         return Proof(tuple(found), tuple(self.tests), tuple(self.chance), in_vain, self.is_cut, is_suspected)
+
+    def prove_draws(self) -> Proof:
+        """Find the generators without a seed that make the runs differ, and no other numbers of the system."""
+        self.chance = [chance_of(run) for run in self.pair.runs]
+        lines = [(place, *place.rpartition(":")) for place in self._given((), set())]
+        draws = [
+            place
+            for place, file, _, line in lines
+            if place in SHARED or (file and self.calls.makes_generator(file, int(line)))
+        ]
+        found = self._reduce(draws) if draws else []
+        return Proof(tuple(found), tuple(self.tests), tuple(self.chance), is_cut=self.is_cut)
 
     def _given(self, suspects: Sequence[str], named: set[str]) -> list[str]:
         """Sources that can be given, the likeliest first."""
@@ -196,7 +211,7 @@ class Prover:
             self.is_cut = True
             return False
         is_equal = self._judge(self._test(sources, held), sources)
-        if is_equal and not BY_CHANCE.isdisjoint(sources):
+        if is_equal and (self.is_parallel or not BY_CHANCE.isdisjoint(sources)):
             if self._can_run(n_runs):
                 return self._judge(self._test(sources, held), sources)
             self.is_suspected = True

@@ -9,7 +9,7 @@ from deviate.diverge.calls import Calls, last_name, system_cure
 from deviate.diverge.chance import SHARED
 from deviate.diverge.findings import Cause, Certainty, CodeLine
 from deviate.diverge.proof import KERNELS, THREADS, Proof
-from deviate.diverge.suspects import Suspect, cause_of
+from deviate.diverge.suspects import SEED, Suspect, cause_of
 from deviate.model.places import place_text
 from deviate.replay.variants import HASH
 from deviate.sources.catalogue import SOURCES
@@ -66,7 +66,8 @@ class Namer:
         # A seed that is made of the clock goes before a clock that is read.
         for suspect in sorted(self.suspects, key=lambda suspect: suspect.source.name != "changing-seed"):
             is_rounded = held == THREADS and suspect.source.group == "kernels"
-            is_seed = held == "clock" and suspect.source.name == "changing-seed" and "time" in suspect.code
+            is_of_clock = suspect.rank == SEED or "time" in suspect.code
+            is_seed = held == "clock" and suspect.source.name == "changing-seed" and is_of_clock
             if suspect.held == held or is_rounded or is_seed:
                 return (self._made(suspect) if suspect.source.name == "uninitialised" else suspect).cause()
         if held == KERNELS:

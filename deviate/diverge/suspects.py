@@ -173,7 +173,9 @@ def find_causes(difference: Difference, evidence: Evidence) -> tuple[Cause, ...]
 def find_suspects(difference: Difference, evidence: Evidence) -> list[Suspect]:
     """All sources of which there is any evidence, the likeliest first, each once with all its places."""
     phase = _phase(difference)
-    is_bare = difference.rung == "metrics" or difference.phase == "metric"
+    # A state that was given in vain tells as little as values alone: what differs comes from elsewhere.
+    is_idle = difference.kind == "state" and evidence.is_chance_equal
+    is_bare = difference.rung == "metrics" or difference.phase == "metric" or is_idle
     found: dict[str, Suspect] = {}
     finders = (_by_design, _by_operation, _by_seeds, _by_inputs, _by_facts, _by_words, _by_source)
     suspects = [suspect for find in finders for suspect in find(difference, evidence)]

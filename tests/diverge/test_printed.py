@@ -102,6 +102,14 @@ def test_numbers_that_are_no_results_are_named_where_results_tell(tmp_path: Path
     assert (printed.difference, printed.passed_over) == (None, ("retries",))
 
 
+@pytest.mark.parametrize(("text", "is_counted"), [("width {}.25", True), ("port {}", False), ("heap {}.5 MB", False)])
+def test_fractions_alone_count_beside_results_where_they_are_asked_for(
+    text: str, *, is_counted: bool, tmp_path: Path
+) -> None:
+    runs = pair(tmp_path, text.format(3), text.format(4))
+    assert (compare_printed(runs, is_told=True, counts_fractions=True).difference is not None) is is_counted
+
+
 def test_lines_in_another_order_are_equal(tmp_path: Path) -> None:
     one, other = "C=1 mse=2.5\nC=2 mse=3.5\n", "C=2 mse=3.5\nC=1 mse=2.5\n"
     printed = compare_printed(pair(tmp_path, one, other), is_told=False)

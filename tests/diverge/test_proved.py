@@ -10,7 +10,7 @@ from deviate.diverge.findings import Cause
 from deviate.diverge.proof import Proof
 from deviate.diverge.proved import Namer
 from deviate.diverge.source import Texts
-from deviate.diverge.suspects import Suspect
+from deviate.diverge.suspects import PRESENT, SEED, Suspect
 from deviate.sources.catalogue import SOURCES
 
 SCRIPT = """\
@@ -79,6 +79,18 @@ def test_an_object_without_random_state_is_named_where_it_is_made(
 ) -> None:
     (cause,) = name(namer, "numpy", chance=(Chance(without_seed=((made, "train.py", line),)),))
     assert (cause.id, cause.places[0].line, cause.cure.partition("\n")[2]) == (source, line, code)
+
+
+@pytest.mark.parametrize(("rank", "source"), [(SEED, "changing-seed"), (PRESENT, "clock")])
+def test_a_call_that_got_other_seeds_is_named_where_the_clock_alone_was_held(
+    namer: Namer, rank: int, source: str
+) -> None:
+    place = namer.calls.texts.place("train.py", 5)
+    suspects = [
+        Suspect(SOURCES["clock"], 3, "time.time()", (place,), "time.time()", "clock"),
+        Suspect(SOURCES["changing-seed"], rank, "jax.random.key", (place,), "jax.random.key(seed)"),
+    ]
+    assert [cause.id for cause in name(Namer(namer.calls, suspects), "clock")] == [source]
 
 
 def test_what_was_held_is_named_by_what_is_suspected_of_all_that_it_holds(namer: Namer) -> None:

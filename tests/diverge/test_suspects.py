@@ -100,6 +100,13 @@ def test_what_is_held_or_was_given_in_vain_is_no_suspect() -> None:
     assert "file-order" not in ids(BATCH, dataclasses.replace(seen(hazards=found), variant=sorted_names))
 
 
+def test_a_generator_that_was_given_in_vain_leaves_all_that_its_state_does_not_explain() -> None:
+    state = Difference("steps", "random", 0, 0, "state", "python")
+    evidence = seen("as-is", hazards=(hazard("shared-memory"),))
+    assert ids(state, evidence) == []
+    assert ids(state, dataclasses.replace(evidence, is_chance_equal=True)) == ["shared-memory"]
+
+
 # ------------------------------------------------------------ what entered
 
 OBSERVED = [
