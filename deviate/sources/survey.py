@@ -232,14 +232,6 @@ class Survey:
         )
 
 
-def is_false(node: cst.CSTNode | None) -> bool:
-    return isinstance(node, cst.Name) and node.value == "False"
-
-
-def is_true(node: cst.CSTNode | None) -> bool:
-    return isinstance(node, cst.Name) and node.value == "True"
-
-
 def _functions(graph: CallGraph) -> list[Function]:
     functions = dict.fromkeys(graph.functions)
     methods = [
