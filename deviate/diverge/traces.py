@@ -8,7 +8,7 @@ import re
 from array import array
 from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ SHARED = frozenset({str, bool, type(None), CodeLine})
 """Types of values that records may share; numbers are excluded because 0.0 equals -0.0 and False."""
 NOTHING: Mapping[str, object] = {}
 SCHEMA = 2
-MARKS = frozenset({"start", "place", "main", "step", "ends", "note", "end", "input", "watched", "ran"})
+MARKS = frozenset({"start", "place", "main", "step", "ends", "note", "end", "input", "ran"})
 """Prefix of lines that are not records."""
 
 
@@ -61,6 +61,12 @@ class TraceRecord:
     form: str = ""
     place: CodeLine | None = None
     more: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float | None:
+        """The value of a loss."""
+        value = self.more.get("value")
+        return float(value) if isinstance(value, int | float) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,14 +234,12 @@ def read_file(path: Path, texts: Texts) -> list[Trace]:
         RecordError: another version of deviate wrote it.
     """
     readers = [_Reader(path, texts)]
-    match = re.fullmatch(r"trace-([0-9a-f]+)\.jsonl", path.name)
     with suppress(OSError):
         for event in json_lines(path):
             if _begins(event) and readers[-1].is_begun:
                 readers.append(_Reader(path, texts))
             readers[-1].take(event)
-    traces = [reader.trace for reader in readers if reader.is_begun or reader.trace.ran]
-    return [replace(trace, pid=int(match[1], 16)) if match else trace for trace in traces]
+    return [reader.trace for reader in readers if reader.is_begun or reader.trace.ran]
 
 
 def _begins(event: Any) -> bool:
@@ -251,6 +255,8 @@ class _Reader:
         self.texts = texts
         self.records = Records()
         self.trace = Trace(rank=0, level=1, first=0, until=None, records=self.records, n_steps=0, is_whole=False)
+        if match := re.fullmatch(r"trace-([0-9a-f]+)\.jsonl", path.name):
+            self.trace.pid = int(match[1], 16)
         self.heads: dict[tuple[str, str, str, int], int] = {}
         self.places: dict[int, CodeLine] = {}
         self.counts: dict[tuple[str, str], int] = {}
@@ -306,9 +312,8 @@ class _Reader:
                         n_folded=int(more.get("folded", 0)),
                     )
                 )
-            case ["watched" | "ran" as mark, place]:
-                lines = trace.ran if mark == "ran" else trace.watched
-                lines.add((self.places[place].file, self.places[place].line))
+            case ["ran", place]:
+                trace.ran.add((self.places[place].file, self.places[place].line))
             case _:
                 raise ValueError("no mark")
 
@@ -335,9 +340,9 @@ class _Reader:
         if number != SCHEMA:
             raise RecordError(f"{self.path} has schema {number} and not {SCHEMA}", "use the deviate that wrote it")
         trace = self.trace
-        trace.rank, trace.pid = int(facts["rank"]), int(facts["pid"])
-        trace.level, trace.first = int(facts["level"]), int(facts["from"])
+        trace.rank, trace.level, trace.first = int(facts["rank"]), int(facts["level"]), int(facts["from"])
         trace.until = None if facts["until"] is None else int(facts["until"])
+        trace.watched = {(file, line) for file, line in facts.get("watched", ())}
 
 
 def read_traces(attempt: Path) -> tuple[Trace, ...]:

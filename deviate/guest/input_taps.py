@@ -66,7 +66,7 @@ def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) 
     if _inputs.is_active:
         for file, line, marker in watched.values():
             _waiting.setdefault(marker, []).append((file, line))
-        context.trace.at_flush.append(_Watched([line for lines in _waiting.values() for line in lines]))
+        context.trace.watched = [(file, line) for file, line, _ in watched.values()]
 
 
 # ------------------------------------------------------------ orders
@@ -235,8 +235,8 @@ def _record_ran(number: int) -> None:
     for file, line in _waiting.pop(number):
         if trace.pid != getpid():
             _tell_from_fork(file, line)
-        elif _inputs.is_active:
-            _inputs.ran(trace.number_of(file, line))
+        elif trace.level:
+            trace.file.add("ran", trace.number_of(file, line))
 
 
 def _tell_from_fork(file: str, line: int) -> None:
@@ -249,15 +249,3 @@ def _tell_from_fork(file: str, line: int) -> None:
     with open(path, "a", encoding="utf-8") as out:
         lines = [*start, ["place", 0, file, line], ["ran", 0]]  # a place may be given anew
         out.write("".join(json.dumps(entry) + "\n" for entry in lines))
-
-
-class _Watched:
-    """Writes which lines are watched, once, before the first records of a process that has any."""
-
-    def __init__(self, lines: list[tuple[str, int]]) -> None:
-        self.lines = lines
-
-    def __call__(self) -> None:
-        lines, self.lines = self.lines, []
-        for file, line in lines:
-            _inputs.ran(_context.trace.number_of(file, line), is_watched=True)
