@@ -27,7 +27,7 @@ from deviate.sources.catalogue import SOURCES
 KERNELS, THREADS = "kernels", "threads"
 LEVELS: dict[str, Levels] = {
     KERNELS: (("kernels", "deterministic"), ("on-missing", "warn"), ("autotune", "off"), ("precision", "full")),
-    **{name: levels for name, levels in HOLDS.items() if name not in {HASH, ENTROPY}},
+    **{name: ((name, level),) for name, level in HOLDS.items() if name not in {HASH, ENTROPY}},
 }
 """What cannot be given and is held, and at which levels of factors."""
 OF_SOURCE = ("listing", "workers", THREADS)

@@ -100,10 +100,8 @@ class Evidence:
                 return True
         if name == "kernels" and any(setting := self.fact("torch deterministic algorithms")):
             return setting == ("on", "on")
-        levels = () if self.variant is None else self.variant.controls
-        return self.variant is not None and (
-            name in self.variant.held or (name in HOLDS and set(HOLDS[name]) <= set(levels))
-        )
+        variant = self.variant
+        return variant is not None and (name in variant.held or (name, HOLDS.get(name)) in variant.controls)
 
     @property
     def sets_seeds(self) -> bool:
