@@ -1,5 +1,6 @@
 """Compares the traces of two runs process by process: the first difference, its process, and its phase of a step."""
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -254,8 +255,8 @@ def _difference(
     if at.only_in is not None:
         more["during"], phase = phase, "program"
         instead = _end_of(traces[other_side]) if other is None else _describe_record(other)
-    elif other is not None:
-        values = _values(record, other)
+    elif other is not None and record.value is not None and other.value is not None:
+        values = record.value, other.value
     more.pop("rows", None)
     return Difference(
         rung=rung,
@@ -277,13 +278,6 @@ def _difference(
         more=more,
         is_other_gone=at.only_in is not None and other is None,
     )
-
-
-def _values(record: TraceRecord, other: TraceRecord) -> tuple[float, float] | None:
-    first, second = record.more.get("value"), other.more.get("value")
-    if isinstance(first, int | float) and isinstance(second, int | float):
-        return float(first), float(second)
-    return None
 
 
 def _end_of(trace: Trace) -> str:
@@ -397,4 +391,4 @@ def data_or_order(record: TraceRecord, other: TraceRecord, rows: tuple[Rows, Row
 
 def _rows(more: Mapping[str, object]) -> list[int]:
     rows = more.get("rows")
-    return list(rows) if isinstance(rows, Sequence) and not isinstance(rows, str) else []
+    return list(rows) if isinstance(rows, list | array) else []

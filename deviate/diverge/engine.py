@@ -365,12 +365,9 @@ def size_of(difference: Difference, pair: Pair) -> Ulps | None:
 def findings_of(
     experiment: Experiment, pair: Pair, ends: DivergenceFindings, rungs: Sequence[RungFindings]
 ) -> DivergenceFindings:
-    """The findings without causes and notes; a difference that only a deeper level shows counts as well."""
+    """The findings without names, causes and notes; a difference that only a deeper level shows counts as well."""
     return dataclasses.replace(
         ends,
-        name=experiment.name,
-        command=experiment.command,
-        variant=experiment.variant,
         is_equal=False if any(rung.difference is not None for rung in rungs) else ends.is_equal,
         rungs=tuple(rungs),
         facts=tuple(_facts(experiment, pair)),
