@@ -32,6 +32,7 @@ from ...annotations import Any, Callable
 from ...project import outwards
 from ...seeds import wraps_like
 from ...stand_ins import stand_in
+from .callers import IMPORTING
 
 MODULES = ("os", "random", "numpy.random", "torch", "tensorflow")
 CONTROL, HOLD, SEED = "entropy", "seeded", "26"
@@ -40,7 +41,6 @@ BITS, BITS_OF_TORCH, BITS_OF_TENSORFLOW = 256, 63, 31
 UNSEEDED = ("tempfile", "multiprocessing")
 """Modules whose numbers are no input of the program, but have to differ between processes."""
 MOST_BETWEEN = 3
-IMPORTING = "<frozen importlib"
 
 
 def install(module: Any, context: AdapterContext) -> None:
