@@ -56,6 +56,7 @@ LONGEST_SHOWN = 40
 VERBS = {"environment": " was", "set-order": " had", "completion": ":", "thread-order": ":"}
 """What stands between the call and the value, by source; "gave" for others."""
 KERNELS_OF = {"torch": "torch-kernels", "tensorflow": "tensorflow-kernels", "jax": "xla-kernels"}
+"""Frameworks with kernels that can be held, and the sources that these are."""
 
 
 @dataclass(frozen=True, slots=True)
