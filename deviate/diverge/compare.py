@@ -201,7 +201,9 @@ def compare_traces(
     for rank in sorted(mine.keys() | theirs.keys()):
         one, other = mine.get(rank), theirs.get(rank)
         if one is None or other is None:
-            differences.append(((-1,), _missing(rung, rank, is_first=one is not None)))
+            only_in: Literal[1, 2] = 2 if one is None else 1
+            missing = Difference(rung, "program", None, None, "", "", rank=rank, only_in=only_in, instead=NO_TRACE)
+            differences.append(((-1,), replace(missing, is_other_gone=True)))
             continue
         pair = one.records, other.records
         pair = keep_shared(*pair) if tolerance_ulps else pair
@@ -234,13 +236,6 @@ def _order(difference: Difference, records: Records, at: FirstDifference) -> tup
     is_handed_on = difference.kind == "gradient" or difference.name.startswith(COLLECTIVES)
     phase = difference.more.get("during", difference.phase)
     return difference.step or 0, int(is_handed_on), [str(name) for name in PHASES].index(str(phase)), index - begin
-
-
-def _missing(rung: Rung, rank: int, *, is_first: bool) -> Difference:
-    only_in: Literal[1, 2] = 1 if is_first else 2
-    return Difference(
-        rung, "program", None, None, "", "", rank=rank, only_in=only_in, instead=NO_TRACE, is_other_gone=True
-    )
 
 
 def _difference(

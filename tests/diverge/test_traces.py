@@ -84,7 +84,7 @@ def test_a_trace_is_read_as_it_was_written(attempt: Path) -> None:
     found = only(attempt)
 
     assert (found.rank, found.pid, found.level, found.until, found.n_steps) == (2, 0xABC, 4, None, 3)
-    assert (found.is_whole, found.seconds) == (False, [0.5, 1.0, 1.5])
+    assert not found.is_whole
     assert [(it.step, it.main_step, it.kind, it.name, it.ordinal, it.digest, it.form) for it in found.records] == [
         (it.step, it.main_step, it.kind, it.name, it.ordinal, it.digest, it.form) for it in trace.records
     ]
