@@ -137,8 +137,7 @@ def validation_draws(survey: Survey) -> Matches:
     global generator unless `generator` is given.
     """
     for call in survey.calls(TORCH_LOADERS):
-        statement = survey.nodes.parents.get(call.node)
-        names = [dotted_name(item.target) for item in statement.targets] if isinstance(statement, cst.Assign) else []
+        names = map(dotted_name, survey.targets(call.node))
         is_shuffled = constant(call.argument(2, "shuffle")) is True and call.argument(None, "generator") is None
         if is_shuffled and any(map(is_evaluation, names)):
             yield call.node, "the order of validation is drawn from the generator of training"

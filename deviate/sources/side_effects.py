@@ -107,9 +107,9 @@ def ids(survey: Survey, destinations: Destinations) -> Matches:
         if fixed or call.last == "ExistingExperiment":
             yield "tracker-id", call.node, f"{plain(call.name)}({fixed[0]})" if fixed else call.name
     for key in sorted(ID_VARIABLES & survey.environment.keys()):
-        for target, value in survey.environment[key]:
-            if constant_text(value):
-                yield "tracker-id", target, f'{key}="{constant_text(value)}"'
+        for target, text in survey.environment[key]:
+            if text:
+                yield "tracker-id", target, f'{key}="{text}"'
 
 
 def _is_given(node: cst.BaseExpression | None) -> bool:
@@ -159,8 +159,8 @@ def _online(survey: Survey, destinations: Destinations) -> Matches:
         if mode in MODE_VARIABLES.values():
             yield "upload", call.node, f'{call.name}(mode="{mode}")'
     for key, online in MODE_VARIABLES.items():
-        for target, value in survey.environment.get(key, ()):
-            if constant_text(value) == online:
+        for target, text in survey.environment.get(key, ()):
+            if text == online:
                 yield "upload", target, f'{key}="{online}"'
 
 
@@ -176,6 +176,7 @@ NAMED = {
 """Functions that open a database which others see only with an address like this."""
 OWN = ("sqlite://", "sqlite:///:memory:", ":memory:")
 """Databases in memory."""
+PASSWORD = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 def databases(survey: Survey, destinations: Destinations) -> Matches:
@@ -188,12 +189,8 @@ def databases(survey: Survey, destinations: Destinations) -> Matches:
         is_made = is_study and isinstance(address, cst.Call | cst.FormattedString)
         is_shared = call.name in DATABASES or is_made or (value and re.fullmatch(NAMED[call.name], value))
         if is_shared and value not in OWN:
-            what = f'("{_without_password(value)}")' if value else ""
+            what = f'("{PASSWORD.sub("", value)}")' if value else ""
             yield "database", call.node, f"{plain(call.name)}{what}"
-
-
-def _without_password(address: str) -> str:
-    return re.sub(r"(?<=://)[^/@\s]*@", "", address)
 
 
 PATHS: dict[str, tuple[int | None, tuple[str, ...]]] = {
@@ -253,9 +250,9 @@ def ports(survey: Survey, destinations: Destinations) -> Matches:
         address = destinations.constant(call.argument(None, "init_method"), call.function) or ""
         if address.startswith("tcp://") and address.rpartition(":")[2].isdecimal():
             yield "port", call.node, address.rpartition(":")[2]
-    for target, value in survey.environment.get("MASTER_PORT", ()):
-        if constant_text(value):
-            yield "port", target, f"{constant_text(value)} (MASTER_PORT)"
+    for target, text in survey.environment.get("MASTER_PORT", ()):
+        if text:
+            yield "port", target, f"{text} (MASTER_PORT)"
 
 
 RULES: tuple[Callable[[Survey, Destinations], Matches], ...] = (ids, uploads, databases, paths, ports)

@@ -93,7 +93,7 @@ def parallel_draws(survey: Survey) -> Matches:
     for call in survey.calls(THREADS):
         yield from _match_draw(call, call.argument(1, "target", "function"), survey, "a thread")
     for call in survey.calls(HANDED_FUNCTIONS):
-        where = "threads" if _has_threads(call) else "whichever worker is free"
+        where = "threads" if "Thread" in call.name or "dummy" in call.name else "whichever worker is free"
         yield from _match_draw(call, call.argument(0, "func", "fn"), survey, where)
     if _is_tensorflow_free(None, survey):
         for call in survey.methods(PARALLEL_MAPS, ("tensorflow.",)):
@@ -105,10 +105,6 @@ def parallel_draws(survey: Survey) -> Matches:
 def _is_tensorflow_free(_: Called | None, survey: Survey) -> bool:
     """Whether a program uses TensorFlow, and does not set it to deterministic operations."""
     return "tensorflow" in survey.graph.imported_packages and "tensorflow" not in held_by_script(survey)
-
-
-def _has_threads(call: Called) -> bool:
-    return "Thread" in call.name or "dummy" in call.name
 
 
 def _match_draw(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Matches:
@@ -441,8 +437,7 @@ def divided_work(survey: Survey) -> Matches:
     Source: Python documentation of `os.cpu_count` and `os.process_cpu_count`.
     """
     for call in survey.calls(CPU_COUNTS):
-        statement = survey.nodes.parents.get(call.node)
-        names = [dotted_name(item.target) for item in statement.targets] if isinstance(statement, cst.Assign) else []
+        names = list(map(dotted_name, survey.targets(call.node)))
         uses = [node for node in walk(call.function.node) if isinstance(node, cst.Name) and node.value in names]
         if any(_divides(use, survey) for use in (call.node, *uses)):
             yield call.node, "the number of processors decides how work is divided"
