@@ -18,7 +18,6 @@ from deviate.model.places import place_text
 
 LOOK_AHEAD = 200
 """Number of records in which to search for an extra record, after the first difference."""
-STATE = "state"
 COLLECTIVES = ("c10d.", "_c10d_functional.", "c10d_functional.")
 """Prefixes of the names of collective operations, which exchange numbers between ranks."""
 NO_TRACE = "no process of this rank left a trace"
@@ -162,7 +161,7 @@ def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple
             and mine[name][0] != theirs[name][0]
         }
         records = trace.records
-        names = {head[:2] for head in records.heads if head[0] != STATE or head[1] not in idle}
+        names = {head[:2] for head in records.heads if head[0] != "state" or head[1] not in idle}
         return replace(trace, records=records.of_names(names)) if idle else trace
 
     return tuple(map(kept, first)), tuple(map(kept, second))
@@ -170,7 +169,7 @@ def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple
 
 def _states(records: Records) -> dict[str, list[int]]:
     """Checksums of the states of each generator, in order."""
-    numbers = {number: head[1] for number, head in enumerate(records.heads) if head[0] == STATE}
+    numbers = {number: head[1] for number, head in enumerate(records.heads) if head[0] == "state"}
     states: dict[str, list[int]] = {}
     for number, digest in zip(records.head, records.digests, strict=True):
         if number in numbers:

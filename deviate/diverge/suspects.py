@@ -49,8 +49,6 @@ UNCONTROLLED = (
     (re.compile(r"thread|tasks"), "parallel-draws"),
 )
 """Phrases of runs on draws beyond control, and their sources."""
-SYSTEM_SEED = "None"
-"""Recorded value of a seeding call without an argument."""
 LONGEST_SHOWN = 40
 """Characters of a value in a sentence, behind which the place has to be seen."""
 VERBS = {"environment": " was", "set-order": " had", "completion": ":", "thread-order": ":"}
@@ -258,7 +256,7 @@ def _by_seeds(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
             why = f"{one.call} received {one.value} in {first} and {other.value} in {second}"
             yield _seeding("changing-seed", SEED, why, place, evidence)
     events = [event for run in evidence.runs for event in run.seed_events]
-    anew = {event: None for event in events if event.value == SYSTEM_SEED}
+    anew = {event: None for event in events if event.value == "None"}  # seeded without an argument
     for event in anew if not evidence.sets_seeds else ():
         why = f"{event.call} takes a seed from the operating system"
         yield _seeding("missing-seed", SEED, why, CodeLine(event.file, event.line), evidence)
@@ -392,8 +390,7 @@ def _by_facts(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
 
 
 def _value(value: str | None) -> str:
-    text = "not set" if value is None else " ".join(value.split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return "not set" if value is None else shorten(" ".join(value.split()), 60)
 
 
 def _by_words(_: Difference, evidence: Evidence) -> Iterator[Suspect]:

@@ -31,7 +31,6 @@ NO_DIGEST = (1 << 64) - 1
 """Code for None in the column of digests; a digest with this value is stored as the value below it."""
 SHARED = frozenset({str, bool, type(None), CodeLine})
 """Types of values that records may share; numbers are excluded because 0.0 equals -0.0 and False."""
-NOTHING: Mapping[str, object] = {}
 SCHEMA = 2
 MARKS = frozenset({"start", "place", "main", "step", "ends", "note", "end", "input", "ran"})
 """Prefix of lines that are not records."""
@@ -110,7 +109,7 @@ class Records:
 
     def __init__(self) -> None:
         self.heads: list[Head] = []
-        self.mores: list[Mapping[str, object]] = [NOTHING]
+        self.mores: list[Mapping[str, object]] = [{}]
         self.head, self.more = array("l"), array("l")
         self.digests = array("Q")
         self.steps, self.main_steps, self.ordinals = array("q"), array("q"), array("q")

@@ -10,7 +10,6 @@ from deviate.sources.survey import Survey
 
 CHECKS = word_set("os.path.exists os.path.isfile os.path.isdir os.path.lexists")
 LOADING = word_set("load loads load_npz loadtxt open read read_text read_bytes read_csv read_json read_pickle restore")
-CHECKING_METHODS = ("exists", "is_file", "is_dir")
 
 
 @source("leftover-file", group="state", observed=("file-state",))
@@ -41,7 +40,7 @@ def leftover_file(survey: Survey) -> Matches:
     checked = [(call, call.argument(0, "path")) for call in survey.calls(CHECKS)]
     checked += [
         (call, call.node.func.value)
-        for call in survey.methods(CHECKING_METHODS, ("pathlib.",))
+        for call in survey.methods(("exists", "is_file", "is_dir"), ("pathlib.",))
         if isinstance(call.node.func, cst.Attribute) and not call.node.args
     ]
     for call, target in checked:
