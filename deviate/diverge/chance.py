@@ -9,9 +9,6 @@ from deviate.records.files import json_lines
 from deviate.records.layout import event_files
 from deviate.replay.variants import DRAWN, ENTROPY, HASH, derive_seed
 
-SHARED = ("random", "numpy", "torch", "tensorflow")
-"""Libraries whose code shares a generator that begins with a random seed."""
-
 
 @dataclass(frozen=True, slots=True)
 class Chance:

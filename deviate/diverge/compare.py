@@ -1,5 +1,6 @@
 """Compares the traces of two runs process by process: the first difference, its process, and its phase of a step."""
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,6 @@ from deviate.model.places import place_text
 
 LOOK_AHEAD = 200
 """Number of records in which to search for an extra record, after the first difference."""
-STATE = "state"
 COLLECTIVES = ("c10d.", "_c10d_functional.", "c10d_functional.")
 """Prefixes of the names of collective operations, which exchange numbers between ranks."""
 NO_TRACE = "no process of this rank left a trace"
@@ -161,7 +161,7 @@ def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple
             and mine[name][0] != theirs[name][0]
         }
         records = trace.records
-        names = {head[:2] for head in records.heads if head[0] != STATE or head[1] not in idle}
+        names = {head[:2] for head in records.heads if head[0] != "state" or head[1] not in idle}
         return replace(trace, records=records.of_names(names)) if idle else trace
 
     return tuple(map(kept, first)), tuple(map(kept, second))
@@ -169,7 +169,7 @@ def without_idle(first: Sequence[Trace], second: Sequence[Trace]) -> tuple[tuple
 
 def _states(records: Records) -> dict[str, list[int]]:
     """Checksums of the states of each generator, in order."""
-    numbers = {number: head[1] for number, head in enumerate(records.heads) if head[0] == STATE}
+    numbers = {number: head[1] for number, head in enumerate(records.heads) if head[0] == "state"}
     states: dict[str, list[int]] = {}
     for number, digest in zip(records.head, records.digests, strict=True):
         if number in numbers:
@@ -200,7 +200,9 @@ def compare_traces(
     for rank in sorted(mine.keys() | theirs.keys()):
         one, other = mine.get(rank), theirs.get(rank)
         if one is None or other is None:
-            differences.append(((-1,), _missing(rung, rank, is_first=one is not None)))
+            only_in: Literal[1, 2] = 2 if one is None else 1
+            missing = Difference(rung, "program", None, None, "", "", rank=rank, only_in=only_in, instead=NO_TRACE)
+            differences.append(((-1,), replace(missing, is_other_gone=True)))
             continue
         pair = one.records, other.records
         pair = keep_shared(*pair) if tolerance_ulps else pair
@@ -235,13 +237,6 @@ def _order(difference: Difference, records: Records, at: FirstDifference) -> tup
     return difference.step or 0, int(is_handed_on), [str(name) for name in PHASES].index(str(phase)), index - begin
 
 
-def _missing(rung: Rung, rank: int, *, is_first: bool) -> Difference:
-    only_in: Literal[1, 2] = 1 if is_first else 2
-    return Difference(
-        rung, "program", None, None, "", "", rank=rank, only_in=only_in, instead=NO_TRACE, is_other_gone=True
-    )
-
-
 def _difference(
     rung: Rung, traces: tuple[Trace, Trace], pair: tuple[Records, Records], at: FirstDifference, rows: tuple[Rows, Rows]
 ) -> Difference:
@@ -254,8 +249,8 @@ def _difference(
     if at.only_in is not None:
         more["during"], phase = phase, "program"
         instead = _end_of(traces[other_side]) if other is None else _describe_record(other)
-    elif other is not None:
-        values = _values(record, other)
+    elif other is not None and record.value is not None and other.value is not None:
+        values = record.value, other.value
     more.pop("rows", None)
     return Difference(
         rung=rung,
@@ -277,13 +272,6 @@ def _difference(
         more=more,
         is_other_gone=at.only_in is not None and other is None,
     )
-
-
-def _values(record: TraceRecord, other: TraceRecord) -> tuple[float, float] | None:
-    first, second = record.more.get("value"), other.more.get("value")
-    if isinstance(first, int | float) and isinstance(second, int | float):
-        return float(first), float(second)
-    return None
 
 
 def _end_of(trace: Trace) -> str:
@@ -397,4 +385,4 @@ def data_or_order(record: TraceRecord, other: TraceRecord, rows: tuple[Rows, Row
 
 def _rows(more: Mapping[str, object]) -> list[int]:
     rows = more.get("rows")
-    return list(rows) if isinstance(rows, Sequence) and not isinstance(rows, str) else []
+    return list(rows) if isinstance(rows, list | array) else []

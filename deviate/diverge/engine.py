@@ -26,14 +26,13 @@ from deviate.diverge.outcomes import Quantities, compare_ends
 from deviate.diverge.proof import BY_ROUNDING, Proof, Prover
 from deviate.diverge.proved import Namer
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, is_cut, run_pair
-from deviate.diverge.source import Texts
+from deviate.diverge.source import texts_of
 from deviate.diverge.suspects import Evidence, find_causes, find_suspects
 from deviate.diverge.traces import Trace, kept_array
 from deviate.diverge.ulps import ulps
 from deviate.model.places import place_text
 from deviate.model.records import Experiment, Run
 from deviate.records.experiments import read
-from deviate.records.layout import snapshot_folder
 from deviate.records.read import TAP_FAILED
 from deviate.replay.slots import slots
 from deviate.report.format import counted, duration
@@ -53,8 +52,6 @@ UNLIMITED = "torch"
 """The framework that supports the last level, unless its trace says otherwise."""
 WITHOUT_SIZE = frozenset({"state", "loss", "metric"})
 """Kinds of records without numbers, or with numbers in the record itself."""
-BUDGET = 8
-"""Maximum number of runs that prove a cause, where the user does not say."""
 WHY_NONE = "deviate cannot record this level for the framework of the script"
 NOISE = (
     f"the difference of the level before did not appear again in {MOST_AGAIN} further pairs: the noise is intermittent"
@@ -65,9 +62,7 @@ NOT_SIZED = "the size of the difference was not measured: a further pair diverge
 Say = Callable[[str], object]
 
 
-def diverge(
-    request: DivergeRequest, execute: Execute, say: Say, *, goal: Rung | None = None, budget: int = BUDGET
-) -> "Search":
+def diverge(request: DivergeRequest, execute: Execute, say: Say, *, goal: Rung | None, budget: int) -> "Search":
     """Compare pairs of runs level by level until it is proved why they differ; an interruption ends the search.
 
     Args:
@@ -294,7 +289,7 @@ class Search:
     @cached_property
     def _calls(self) -> Calls:
         """The calls of the source as it ran."""
-        return Calls(Texts(snapshot_folder(self.pair.runs[0].folder.parent.parent.parent)))
+        return Calls(texts_of(self.pair.runs[0].folder))
 
     def count_draws(self, budget: int) -> None:
         """Count printed numbers that are no results, if generators without a seed make them differ, as importances do.
@@ -389,12 +384,9 @@ def size_of(difference: Difference, pair: Pair) -> Ulps | None:
 def findings_of(
     experiment: Experiment, pair: Pair, ends: DivergenceFindings, rungs: Sequence[RungFindings]
 ) -> DivergenceFindings:
-    """The findings without causes and notes; a difference that only a deeper level shows counts as well."""
+    """The findings without names, causes and notes; a difference that only a deeper level shows counts as well."""
     return dataclasses.replace(
         ends,
-        name=experiment.name,
-        command=experiment.command,
-        variant=experiment.variant,
         is_equal=False if any(rung.difference is not None for rung in rungs) else ends.is_equal,
         rungs=tuple(rungs),
         facts=tuple(_facts(experiment, pair)),

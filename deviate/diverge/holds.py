@@ -6,8 +6,7 @@ from deviate.errors import InputError
 
 Levels = tuple[tuple[str, str], ...]
 
-FIXED = {"listing": "sorted", "clock": "fixed", "entropy": "seeded", "workers": "one", "threads": "1", "hash": "0"}
-HOLDS: dict[str, Levels] = {name: ((name, level),) for name, level in FIXED.items()}
+HOLDS = {"listing": "sorted", "clock": "fixed", "entropy": "seeded", "workers": "one", "threads": "1", "hash": "0"}
 """Levels of controls by name."""
 
 
@@ -21,4 +20,4 @@ def parse_holds(texts: Iterable[str]) -> Levels:
     for name in names:
         if name not in HOLDS:
             raise InputError(f"--hold {name}: nothing of this name can be held", f"choose among {', '.join(HOLDS)}")
-    return tuple(level for name in names for level in HOLDS[name])
+    return tuple((name, HOLDS[name]) for name in names)

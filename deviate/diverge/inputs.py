@@ -103,9 +103,5 @@ def equal_inputs(first: Sequence[Trace], second: Sequence[Trace]) -> frozenset[K
 
 def idle_lines(traces: Iterator[Trace]) -> frozenset[tuple[str, int]]:
     """Lines that a trace watched, and that no process executed."""
-    watched: set[tuple[str, int]] = set()
-    ran: set[tuple[str, int]] = set()
-    for trace in traces:
-        watched |= trace.watched
-        ran |= trace.ran
-    return frozenset(watched - ran)
+    read = list(traces)
+    return frozenset(line for trace in read for line in trace.watched) - {line for trace in read for line in trace.ran}

@@ -107,13 +107,13 @@ def compare_ends(
         for name in in_both
         for _, *values in _side_by_side(mine.series[name], theirs.series[name], n_steps)
     )
-    first, n_printed = _earlier(loss, metric), 0
-    passed_over: tuple[str, ...] = ()
+    first, n_printed, passed_over = _earlier(loss, metric), 0, tuple[str, ...]()
     if not tolerance and first is None:
         if not pair.failed:
             is_told = quantities.is_told or comparison.n_compared > 0
-            printed = compare_printed(pair, is_told=is_told, counts_fractions=quantities.counts_fractions)
-            n_printed, first, passed_over = printed.n_compared, printed.difference, printed.passed_over
+            n_printed, first, passed_over = compare_printed(
+                pair, is_told=is_told, counts_fractions=quantities.counts_fractions
+            )
         if first is None and weights == "differ":
             first = Difference("metrics", "update", None, None, "weights", END)
     parts = {
@@ -312,14 +312,11 @@ def growth_of_metrics(first: Run, second: Run, names: Sequence[str]) -> tuple[Gr
 
 
 def _losses(trace: Trace) -> dict[str, dict[int, float]]:
-    records = trace.records
-    distances: dict[str, dict[int, float]] = {}
-    values = [more.get("value") for more in records.mores]
-    for index, more in enumerate(records.more):
-        value = values[more]
-        if isinstance(value, int | float | str) and records.heads[records.head[index]][0] == "loss":
-            distances.setdefault(records.heads[records.head[index]][1], {})[records.steps[index]] = float(value)
-    return distances
+    losses: dict[str, dict[int, float]] = {}
+    for record in trace.records:
+        if record.kind == "loss" and record.value is not None:
+            losses.setdefault(record.name, {})[record.step] = record.value
+    return losses
 
 
 def _points(series: Series) -> dict[int, float]:

@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,21 +24,9 @@ Key = tuple[str | float, ...]
 """Words and numbers of a line."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedFindings:
-    """What a comparison of printed numbers found.
-
-    Attributes:
-        n_compared: numbers up to the first difference.
-        passed_over: names of numbers that differ and are no results, where results alone count.
-    """
-
-    n_compared: int
-    difference: Difference | None
-    passed_over: tuple[str, ...]
-
-
-def compare_printed(pair: Pair, *, is_told: bool, counts_fractions: bool = False) -> PrintedFindings:
+def compare_printed(
+    pair: Pair, *, is_told: bool, counts_fractions: bool = False
+) -> tuple[int, Difference | None, tuple[str, ...]]:
     """Compare standard output number by number, without clocks and what the system gives each process.
 
     Lines that both runs printed count as equal, wherever they stand: parallel work comes in any order. Other text is
@@ -50,6 +37,10 @@ def compare_printed(pair: Pair, *, is_told: bool, counts_fractions: bool = False
         is_told: whether results or weights tell already that the trainings are equal. Then a number that is no measure
             is none of the training: a seed that is replaced, retries, what another thread counts, a row of a profile.
         counts_fractions: whether numbers with decimals and without a unit count all the same.
+
+    Returns:
+        How many numbers were compared up to the first difference; that difference; and the names of numbers that differ
+        and are no results, where results alone count.
     """
     (mine, theirs), moments, passed_over = [_lines(run.folder) for run in pair.runs], Moments(pair), dict[str, None]()
     captions_by_line, (left, right) = list(captions_of(mine)), _unequal(mine, theirs)
@@ -76,9 +67,9 @@ def compare_printed(pair: Pair, *, is_told: bool, counts_fractions: bool = False
                     passed_over[name] = None
                     continue
                 first = Difference("metrics", "metric", None, None, "metric", name, values=values, ulps=size)
-                return PrintedFindings(n_compared, first, tuple(passed_over))
+                return n_compared, first, tuple(passed_over)
             n_compared += 1
-    return PrintedFindings(n_compared, None, tuple(passed_over))
+    return n_compared, None, tuple(passed_over)
 
 
 def _unequal(mine: Sequence[Line], theirs: Sequence[Line]) -> tuple[list[int], list[int]]:

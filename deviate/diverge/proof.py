@@ -9,31 +9,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from deviate.diverge.calls import Calls
-from deviate.diverge.chance import SHARED, Chance, chance_of, give_chance, is_drawn
-from deviate.diverge.compare import without_idle
+from deviate.diverge.chance import Chance, chance_of, give_chance, is_drawn
 from deviate.diverge.findings import COMPUTED, Confirmation, Difference, DivergenceFindings, InputDifference, Phase
 from deviate.diverge.holds import HOLDS, Levels
 from deviate.diverge.levels import MOST_EQUAL
 from deviate.diverge.outcomes import Quantities, compare_ends, window_beyond
 from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, with_levels
-from deviate.diverge.suspects import has_other_names, observed_by
-from deviate.diverge.traces import read_traces
+from deviate.diverge.suspects import KERNELS_OF, has_other_names, observed_by
 from deviate.model.analysis import Hazard
-from deviate.model.records import Run
 from deviate.replay.variants import ENTROPY, HASH
 from deviate.report.format import counted
 from deviate.sources.catalogue import SOURCES
+from deviate.sources.seeds import SEEDING
 
 KERNELS, THREADS = "kernels", "threads"
 LEVELS: dict[str, Levels] = {
     KERNELS: (("kernels", "deterministic"), ("on-missing", "warn"), ("autotune", "off"), ("precision", "full")),
-    **{name: levels for name, levels in HOLDS.items() if name not in {HASH, ENTROPY}},
+    **{name: ((name, level),) for name, level in HOLDS.items() if name not in {HASH, ENTROPY}},
 }
 """What cannot be given and is held, and at which levels of factors."""
 OF_SOURCE = ("listing", "workers", THREADS)
 """What is held where only the source shows a place that it holds."""
-COMPUTING = frozenset({"torch", "tensorflow", "jax"})
-"""Frameworks with kernels that can be held."""
 BY_ROUNDING = frozenset({KERNELS, THREADS})
 """Sources of which a closer level shows the operation."""
 BY_CHANCE = frozenset({KERNELS, THREADS, "workers"})
@@ -112,7 +108,7 @@ class Prover:
         if any(hazard.name == "uninitialised" for hazard in hazards):
             others.append(KERNELS)
         if self.phase in COMPUTED:
-            others += [KERNELS] * bool(COMPUTING & self.pair.runs[0].environment.keys()) + [THREADS]
+            others += [KERNELS] * bool(KERNELS_OF.keys() & self.pair.runs[0].environment.keys()) + [THREADS]
         others += [name for name in _suspects(inputs, hazards, doubted=True) if name in LEVELS]
         others = [name for name in dict.fromkeys(others) if name not in likely]
         found: list[str] = []
@@ -136,7 +132,7 @@ class Prover:
         draws = [
             place
             for place, file, _, line in lines
-            if place in SHARED or (file and self.calls.makes_generator(file, int(line)))
+            if place in SEEDING or (file and self.calls.makes_generator(file, int(line)))
         ]
         found = self._reduce(draws) if draws else []
         return Proof(tuple(found), tuple(self.tests), tuple(self.chance), is_cut=self.is_cut)
@@ -162,7 +158,7 @@ class Prover:
         These are packages while they are imported, and generators of NumPy that are made with a seed: first they are
         made without one.
         """
-        unused = {place for place in self._places if ":" not in place and place not in SHARED}
+        unused = {place for place in self._places if ":" not in place and place not in SEEDING}
         lines = ((place, *place.rpartition(":")) for place in self._places if ":" in place)
         unused |= {place for place, file, _, line in lines if self.calls.is_seeded(file, int(line))}
         return frozenset(unused)
@@ -219,7 +215,7 @@ class Prover:
 
     def _test(self, sources: Sequence[str], held: Sequence[str]) -> Pair:
         request = self.request
-        watched = [name for name in SHARED if any(name in chance.places for chance in self.chance)]
+        watched = [name for name in SEEDING if any(name in chance.places for chance in self.chance)]
         variant = give_chance(
             request.variant,
             request.request.seed,
@@ -230,6 +226,7 @@ class Prover:
         for name in held:
             variant = with_levels(variant, LEVELS[name])
         self.n_runs += 2 if held else 1
+        beside = None if held else self.pair.runs[0]
         suffix = ".proof" + (f"-{len(self.tests) + 1}" if self.tests else "")
         repeated = () if held else (("DEVIATE_REPLICATE", "1"),)  # for scripts that ask which run they are
         pair = run_pair(
@@ -241,16 +238,10 @@ class Prover:
             variant=variant,
             environment=repeated,
             timeout_s=LEAST_S + SLOWER * max(run.wall_time_s for run in self.pair.runs),
-            n_runs=2 if held else 1,
+            beside=beside,
         )
-        self.chance += [chance_of(run) for run in pair.runs[: 2 if held else 1]]
-        return pair if held else self._beside_first(pair.runs[-1], pair)
-
-    def _beside_first(self, run: Run, pair: Pair) -> Pair:
-        """The first run and one that was given its values."""
-        first = self.pair.runs[0]
-        traces = without_idle(read_traces(first.folder), read_traces(run.folder))
-        return Pair((self.pair.names[0], *pair.names), (first, run), traces, pair.snapshots)
+        self.chance += [chance_of(run) for run in pair.runs if run is not beside]
+        return pair
 
     def _judge(self, pair: Pair, sources: Sequence[str]) -> bool:
         is_ended = any(trace.until is not None for trace in pair.traces[1]) and pair.runs[0] is self.pair.runs[0]
@@ -293,7 +284,7 @@ TEXTS = {
     "workers": "one worker",
     "listing": "sorted listings",
     "clock": "a fixed clock",
-    **{library: f"the same generator of {library}" for library in SHARED},
+    **{library: f"the same generator of {library}" for library in SEEDING},
 }
 
 

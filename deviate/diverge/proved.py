@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from deviate.diverge.calls import Calls, last_name, system_cure
-from deviate.diverge.chance import SHARED
 from deviate.diverge.findings import Cause, Certainty, CodeLine
 from deviate.diverge.proof import KERNELS, THREADS, Proof
 from deviate.diverge.suspects import SEED, Suspect, cause_of
@@ -48,7 +47,7 @@ class Namer:
         if n_more and proof.is_cut:
             together = f"; with {n_more} more, which the budget did not tell apart"
         for held in proof.sources:
-            if held in SHARED:
+            if held in SEEDING:
                 cause = self._shared(held, proof)
             elif ":" in held:
                 cause = self._drawn(held)

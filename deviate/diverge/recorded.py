@@ -10,7 +10,7 @@ from deviate.diverge.engine import findings_of, notes_of
 from deviate.diverge.findings import RUNGS, DivergenceFindings
 from deviate.diverge.outcomes import Quantities, compare_ends
 from deviate.diverge.requests import Pair
-from deviate.diverge.source import Texts
+from deviate.diverge.source import texts_of
 from deviate.diverge.suspects import Evidence, find_causes
 from deviate.diverge.traces import Trace, read_traces
 from deviate.errors import InputError
@@ -18,7 +18,6 @@ from deviate.model.plan import Variant
 from deviate.model.records import Experiment, Run
 from deviate.project.command import default_python
 from deviate.records.experiments import read_variants
-from deviate.records.layout import snapshot_folder
 from deviate.records.plans import list_experiments
 from deviate.replay.variants import STREAMS
 
@@ -77,7 +76,7 @@ def compare_recorded(
             findings.runs,
             both if is_one else None,
             n_ranks=findings.ranks,
-            calls=Calls(Texts(snapshot_folder(one.folder.parent.parent.parent))),
+            calls=Calls(texts_of(one.folder)),
         )
         findings = dataclasses.replace(findings, causes=find_causes(findings.first, evidence))
     return findings, (one, other)

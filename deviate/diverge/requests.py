@@ -28,7 +28,6 @@ ENDED = frozenset({"completed", "diverged"})
 
 WHOLE = Window()
 
-Pairs = tuple[tuple[str, str], ...]
 Execute = Callable[[Sequence[PreparedExperiment]], object]
 """Executes the missing runs of experiments, with visible progress."""
 
@@ -197,11 +196,11 @@ def run_pair(
     *,
     kept_record: str = "",
     variant: Variant | None = None,
-    environment: Pairs = (),
+    environment: tuple[tuple[str, str], ...] = (),
     timeout_s: float | None = None,
-    n_runs: int = 2,
+    beside: Run | None = None,
 ) -> Pair:
-    """Execute two new runs that should be equal, and read their traces.
+    """Execute two new runs that should be equal, or one, and read their traces.
 
     Args:
         suffix: of the names of their experiments.
@@ -210,34 +209,32 @@ def run_pair(
         kept_record: the record whose numbers are kept: kind, name and ordinal with "|" between.
         variant, environment: instead of the one that was asked for, and beyond the variables that were.
         timeout_s: of each run, if the user has set no shorter one.
-        n_runs: 1 for a single run, which stands for both in the result.
+        beside: the run that a single new one is compared with.
 
     Raises:
         InputError, RunError, RecordError, KeyboardInterrupt: as when an experiment begins, and is carried out.
     """
-    capture = {"trace": str(level)}
-    if window.first:
-        capture["trace-from"] = str(window.first)
-    if window.until is not None:
-        capture["trace-until"] = str(window.until)
-    if kept_record:
-        capture["trace-keep"] = kept_record
+    capture = {
+        "trace": str(level),
+        "trace-from": str(window.first or ""),
+        "trace-until": "" if window.until is None else str(window.until),
+        "trace-keep": kept_record,
+        "trace-sums": "on" if request.tolerance else "",  # of two environments, whose checksums cannot agree
+    }
     settings = request.request.settings
     if timeout_s is not None:
         shorter_s = timeout_s if settings.timeout_s is None else min(timeout_s, settings.timeout_s)
         settings = dataclasses.replace(settings, timeout_s=shorter_s)
-    if request.tolerance:  # of two environments, whose checksums cannot agree
-        capture["trace-sums"] = "on"
     chosen = variant or request.variant
     experiments = []
     for side, like in zip_longest(request.sides, request.snapshots):
         variables = {**dict(request.request.environment), **dict(side.environment), **dict(environment)}
         of_side = dataclasses.replace(
             request.request,
-            runs=max(1, n_runs + 1 - len(request.sides)),
+            runs=2 if beside is None and len(request.sides) == 1 else 1,
             variants=(chosen,),
             environment=tuple(variables.items()),
-            capture=tuple(capture.items()),
+            capture=tuple((name, text) for name, text in capture.items() if text),
             settings=settings,
             needs_metrics=False,
         )
@@ -249,7 +246,7 @@ def run_pair(
     execute(experiments)
     names = [f"{experiment.name}:{chosen.name}" for experiment in experiments]
     runs = [run for experiment in read(request.folder, names) for run in experiment.runs]
-    runs = runs * 2 if len(runs) == n_runs == 1 else runs
+    runs = runs if beside is None else [beside, *runs]
     if len(runs) < 2:
         raise InputError(f"only {len(runs)} of 2 runs of {names[0]} are recorded", "run the command again")
     snapshots = tuple(experiment.snapshot for experiment in experiments)

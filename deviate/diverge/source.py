@@ -41,6 +41,11 @@ class Texts:
         return []
 
 
+def texts_of(attempt: Path) -> Texts:
+    """The files of the experiment that an attempt belongs to."""
+    return Texts(snapshot_folder(attempt.parent.parent.parent))
+
+
 def attach_source_context(findings: DivergenceFindings, attempt: Path) -> DivergenceFindings:
     """Add the text of each place and the lines around it to the findings, with secrets redacted.
 
@@ -49,7 +54,7 @@ def attach_source_context(findings: DivergenceFindings, attempt: Path) -> Diverg
     Args:
         attempt: of one of the runs; files are read as they were frozen for its experiment.
     """
-    filled: DivergenceFindings = _fill_places(findings, Texts(snapshot_folder(attempt.parent.parent.parent)))
+    filled: DivergenceFindings = _fill_places(findings, texts_of(attempt))
     return filled
 
 

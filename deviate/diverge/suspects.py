@@ -49,13 +49,12 @@ UNCONTROLLED = (
     (re.compile(r"thread|tasks"), "parallel-draws"),
 )
 """Phrases of runs on draws beyond control, and their sources."""
-SYSTEM_SEED = "None"
-"""Recorded value of a seeding call without an argument."""
 LONGEST_SHOWN = 40
 """Characters of a value in a sentence, behind which the place has to be seen."""
 VERBS = {"environment": " was", "set-order": " had", "completion": ":", "thread-order": ":"}
 """What stands between the call and the value, by source; "gave" for others."""
 KERNELS_OF = {"torch": "torch-kernels", "tensorflow": "tensorflow-kernels", "jax": "xla-kernels"}
+"""Frameworks with kernels that can be held, and the sources that these are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +99,8 @@ class Evidence:
                 return True
         if name == "kernels" and any(setting := self.fact("torch deterministic algorithms")):
             return setting == ("on", "on")
-        levels = () if self.variant is None else self.variant.controls
-        return self.variant is not None and (
-            name in self.variant.held or (name in HOLDS and set(HOLDS[name]) <= set(levels))
-        )
+        variant = self.variant
+        return variant is not None and (name in variant.held or (name, HOLDS.get(name)) in variant.controls)
 
     @property
     def sets_seeds(self) -> bool:
@@ -261,7 +258,7 @@ def _by_seeds(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
             why = f"{one.call} received {one.value} in {first} and {other.value} in {second}"
             yield _seeding("changing-seed", SEED, why, place, evidence)
     events = [event for run in evidence.runs for event in run.seed_events]
-    anew = {event: None for event in events if event.value == SYSTEM_SEED}
+    anew = {event: None for event in events if event.value == "None"}  # seeded without an argument
     for event in anew if not evidence.sets_seeds else ():
         why = f"{event.call} takes a seed from the operating system"
         yield _seeding("missing-seed", SEED, why, CodeLine(event.file, event.line), evidence)
@@ -395,8 +392,7 @@ def _by_facts(difference: Difference, evidence: Evidence) -> Iterator[Suspect]:
 
 
 def _value(value: str | None) -> str:
-    text = "not set" if value is None else " ".join(value.split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return "not set" if value is None else shorten(" ".join(value.split()), 60)
 
 
 def _by_words(_: Difference, evidence: Evidence) -> Iterator[Suspect]:

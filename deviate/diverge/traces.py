@@ -8,16 +8,16 @@ import re
 from array import array
 from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deviate.diverge.findings import CodeLine
-from deviate.diverge.source import Texts
+from deviate.diverge.source import Texts, texts_of
 from deviate.errors import RecordError
 from deviate.records.files import BAD, json_lines
-from deviate.records.layout import artifacts_folder, event_files, snapshot_folder
+from deviate.records.layout import artifacts_folder, event_files
 
 if TYPE_CHECKING:  # commands that only list or show should not wait for NumPy to load
     import numpy.typing as npt
@@ -31,9 +31,8 @@ NO_DIGEST = (1 << 64) - 1
 """Code for None in the column of digests; a digest with this value is stored as the value below it."""
 SHARED = frozenset({str, bool, type(None), CodeLine})
 """Types of values that records may share; numbers are excluded because 0.0 equals -0.0 and False."""
-NOTHING: Mapping[str, object] = {}
 SCHEMA = 2
-MARKS = frozenset({"start", "place", "main", "step", "ends", "note", "end", "input", "watched", "ran"})
+MARKS = frozenset({"start", "place", "main", "step", "ends", "note", "end", "input", "ran"})
 """Prefix of lines that are not records."""
 
 
@@ -61,6 +60,12 @@ class TraceRecord:
     form: str = ""
     place: CodeLine | None = None
     more: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float | None:
+        """The value of a loss."""
+        value = self.more.get("value")
+        return float(value) if isinstance(value, int | float) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ class Records:
 
     def __init__(self) -> None:
         self.heads: list[Head] = []
-        self.mores: list[Mapping[str, object]] = [NOTHING]
+        self.mores: list[Mapping[str, object]] = [{}]
         self.head, self.more = array("l"), array("l")
         self.digests = array("Q")
         self.steps, self.main_steps, self.ordinals = array("q"), array("q"), array("q")
@@ -112,9 +117,8 @@ class Records:
         self._of_more: dict[tuple[tuple[str, object], ...], int] = {(): 0}
 
     def number_of(self, head: Head) -> int:
-        number = self._numbers.get(head)
-        if number is None:
-            number = self._numbers[head] = len(self.heads)
+        number = self._numbers.setdefault(head, len(self.heads))
+        if number == len(self.heads):
             self.heads.append(head)
         return number
 
@@ -191,7 +195,6 @@ class Trace:
         level: position of its level in RUNGS, from 1.
         first, until: first step at that level, and the first one after; None if it goes to the end.
         n_steps: number of complete updates.
-        seconds: end of each step, since the trace began.
         is_whole: whether the process ended normally.
         pid: process id.
         ends: framework to the highest level that it supports, and why not more, in words.
@@ -207,7 +210,6 @@ class Trace:
     until: int | None
     records: Records
     n_steps: int
-    seconds: list[float] = field(default_factory=list)
     is_whole: bool = True
     pid: int = 0
     ends: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -228,14 +230,12 @@ def read_file(path: Path, texts: Texts) -> list[Trace]:
         RecordError: another version of deviate wrote it.
     """
     readers = [_Reader(path, texts)]
-    match = re.fullmatch(r"trace-([0-9a-f]+)\.jsonl", path.name)
     with suppress(OSError):
         for event in json_lines(path):
             if _begins(event) and readers[-1].is_begun:
                 readers.append(_Reader(path, texts))
             readers[-1].take(event)
-    traces = [reader.trace for reader in readers if reader.is_begun or reader.trace.ran]
-    return [replace(trace, pid=int(match[1], 16)) if match else trace for trace in traces]
+    return [reader.trace for reader in readers if reader.is_begun or reader.trace.ran]
 
 
 def _begins(event: Any) -> bool:
@@ -249,8 +249,9 @@ class _Reader:
     def __init__(self, path: Path, texts: Texts) -> None:
         self.path = path
         self.texts = texts
-        self.records = Records()
-        self.trace = Trace(rank=0, level=1, first=0, until=None, records=self.records, n_steps=0, is_whole=False)
+        self.trace = Trace(rank=0, level=1, first=0, until=None, records=Records(), n_steps=0, is_whole=False)
+        if match := re.fullmatch(r"trace-([0-9a-f]+)\.jsonl", path.name):
+            self.trace.pid = int(match[1], 16)
         self.heads: dict[tuple[str, str, str, int], int] = {}
         self.places: dict[int, CodeLine] = {}
         self.counts: dict[tuple[str, str], int] = {}
@@ -281,10 +282,9 @@ class _Reader:
                 self.places[number] = self.texts.place(file, line)
             case ["main", step]:
                 self.main_step = int(step)
-            case ["step", step, seconds] if 0 <= step < 1 << 53:  # an absurd one would hide what follows
+            case ["step", step, _] if 0 <= step < 1 << 53:  # an absurd one would hide what follows
                 trace.n_steps = int(step)
                 self.counts.clear()
-                trace.seconds.append(float(seconds))
             case ["ends", framework, level, reason]:
                 trace.ends[framework] = (int(level), str(reason))
             case ["note", framework, text]:
@@ -301,27 +301,26 @@ class _Reader:
                         place=self.places[place],
                         step=trace.n_steps,
                         main_step=None if self.main_step == NONE else self.main_step,
-                        n_before=len(self.records),
+                        n_before=len(trace.records),
                         is_in_thread=bool(more.get("thread")),
                         n_folded=int(more.get("folded", 0)),
                     )
                 )
-            case ["watched" | "ran" as mark, place]:
-                lines = trace.ran if mark == "ran" else trace.watched
-                lines.add((self.places[place].file, self.places[place].line))
+            case ["ran", place]:
+                trace.ran.add((self.places[place].file, self.places[place].line))
             case _:
                 raise ValueError("no mark")
 
     def record(self, kind: str, name: str, digest: int | None, form: str, place: int, more: dict[str, Any]) -> None:
-        key = (kind, name, form, place)
+        key, records = (kind, name, form, place), self.trace.records
         head = self.heads.get(key)
         if head is None:
             if not type(kind) is type(name) is type(form) is str:
                 raise ValueError("no record")
-            head = self.heads[key] = self.records.number_of((kind, name, form, self.places.get(place)))
-        number = self.records.number_of_more(self._extra_fields(more)) if more else 0
+            head = self.heads[key] = records.number_of((kind, name, form, self.places.get(place)))
+        number = records.number_of_more(self._extra_fields(more)) if more else 0
         ordinal = self.counts.get(key[:2], 0)
-        self.records.add(self.trace.n_steps, self.main_step, head, ordinal, digest, number)
+        records.add(self.trace.n_steps, self.main_step, head, ordinal, digest, number)
         self.counts[key[:2]] = ordinal + 1
 
     def _extra_fields(self, more: Mapping[str, Any]) -> Mapping[str, object]:
@@ -335,9 +334,9 @@ class _Reader:
         if number != SCHEMA:
             raise RecordError(f"{self.path} has schema {number} and not {SCHEMA}", "use the deviate that wrote it")
         trace = self.trace
-        trace.rank, trace.pid = int(facts["rank"]), int(facts["pid"])
-        trace.level, trace.first = int(facts["level"]), int(facts["from"])
+        trace.rank, trace.level, trace.first = int(facts["rank"]), int(facts["level"]), int(facts["from"])
         trace.until = None if facts["until"] is None else int(facts["until"])
+        trace.watched = {(file, line) for file, line in facts.get("watched", ())}
 
 
 def read_traces(attempt: Path) -> tuple[Trace, ...]:
@@ -350,7 +349,7 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
     Raises:
         RecordError: another version of deviate wrote them.
     """
-    texts = Texts(snapshot_folder(attempt.parent.parent.parent))
+    texts = texts_of(attempt)
     starts = _starts(attempt)
     every = [
         trace for path in sorted(artifacts_folder(attempt).glob("trace-*.jsonl")) for trace in read_file(path, texts)
@@ -369,7 +368,7 @@ def read_traces(attempt: Path) -> tuple[Trace, ...]:
 
 
 def _has_computed(trace: Trace) -> bool:
-    return bool(trace.records or trace.seconds)
+    return bool(trace.records or trace.n_steps)
 
 
 def kept_array(attempt: Path, rank: int, step: int) -> "npt.NDArray[Any] | None":

@@ -175,9 +175,8 @@ def is_within(first: TraceRecord, second: TraceRecord, tolerance_ulps: int) -> b
     """
     if first.form != second.form:
         return False
-    one, other = first.more.get("value"), second.more.get("value")
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return are_within(one, other, tolerance_ulps, first.form)
+    if first.value is not None and second.value is not None:
+        return are_within(first.value, second.value, tolerance_ulps, first.form)
     mine, theirs = first.more.get("sums"), second.more.get("sums")
     if not isinstance(mine, list | tuple) or not isinstance(theirs, list | tuple):
         return False

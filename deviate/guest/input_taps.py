@@ -18,7 +18,7 @@ from threading import get_ident
 from types import FrameType, MethodType
 
 from . import taps
-from .annotations import TYPE_CHECKING, Any, Callable
+from .annotations import TYPE_CHECKING, Any
 from .fixed_clock import FixedClock, fixed_clock
 from .input_values import describe, is_by_address
 from .observers.trace import SCHEMA
@@ -66,7 +66,7 @@ def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) 
     if _inputs.is_active:
         for file, line, marker in watched.values():
             _waiting.setdefault(marker, []).append((file, line))
-        context.trace.at_flush.append(_Watched([line for lines in _waiting.values() for line in lines]))
+        context.trace.watched = [(file, line) for file, line, _ in watched.values()]
 
 
 # ------------------------------------------------------------ orders
@@ -75,7 +75,8 @@ def install(context: AdapterContext, watched: dict[str, list[Any]], names: Any) 
 def order(value: V) -> V:
     """For an expression whose items are taken in order, or one of them by `pop()`."""
     if (type(value) is set or type(value) is frozenset) and not taps.is_compiling():
-        _attempt(partial(_record_order, value, _getframe(1)))
+        with _context.recorder.guarded("input"):
+            _record_order(value, _getframe(1))
     return value
 
 
@@ -110,13 +111,6 @@ def _is_due(frame: FrameType) -> bool:
     return count <= MOST_AT_PLACE or not count % SAMPLED
 
 
-def _attempt(act: Callable[[], object]) -> None:
-    try:
-        act()
-    except Exception as error:
-        _context.recorder.fault("input", error)
-
-
 # ------------------------------------------------------------ callees
 
 
@@ -124,7 +118,7 @@ def callee(function: Any) -> Any:
     """For the callee `hash` or `id`, or a method that reads the clock: itself, or what stands for it."""
     if type(function) not in CALLEES or taps.is_compiling():
         return function
-    try:
+    with _context.recorder.guarded("input"):
         if function is HASH:
             return _hash if _is_due(_getframe(1)) else function
         if function is ID:
@@ -133,15 +127,14 @@ def callee(function: Any) -> Any:
             if _is_due(_getframe(1)):
                 _record_clock(function, _getframe(1))
             return function if _clock is None else partial(_fixed_reading, _clock, function)
-    except Exception as error:
-        _context.recorder.fault("input", error)
     return function
 
 
 def _hash(*args: Any, **kwargs: Any) -> int:
     result = HASH(*args, **kwargs)
     if type(args[0]) not in NUMBERS:
-        _attempt(partial(_record_hash, args[0], result, _getframe(1)))
+        with _context.recorder.guarded("input"):
+            _record_hash(args[0], result, _getframe(1))
     return result
 
 
@@ -196,7 +189,8 @@ def _fixed_reading(clock: FixedClock, function: Any, tz: Any = None) -> Any:
 def write(value: V) -> V:
     """For a value that is written to an object which other threads may have."""
     if get_ident() != _context.streams.thread and not taps.is_compiling():
-        _attempt(partial(_record_write, value, _getframe(1)))
+        with _context.recorder.guarded("input"):
+            _record_write(value, _getframe(1))
     return value
 
 
@@ -226,7 +220,8 @@ def _is_plain(value: object) -> bool:
 def ran(number: int, value: V) -> V:
     """For an expression of a line that is watched."""
     if number in _waiting and not taps.is_compiling():
-        _attempt(partial(_record_ran, number))
+        with _context.recorder.guarded("input"):
+            _record_ran(number)
     return value
 
 
@@ -235,8 +230,8 @@ def _record_ran(number: int) -> None:
     for file, line in _waiting.pop(number):
         if trace.pid != getpid():
             _tell_from_fork(file, line)
-        elif _inputs.is_active:
-            _inputs.ran(trace.number_of(file, line))
+        elif trace.level:
+            trace.file.add("ran", trace.number_of(file, line))
 
 
 def _tell_from_fork(file: str, line: int) -> None:
@@ -249,15 +244,3 @@ def _tell_from_fork(file: str, line: int) -> None:
     with open(path, "a", encoding="utf-8") as out:
         lines = [*start, ["place", 0, file, line], ["ran", 0]]  # a place may be given anew
         out.write("".join(json.dumps(entry) + "\n" for entry in lines))
-
-
-class _Watched:
-    """Writes which lines are watched, once, before the first records of a process that has any."""
-
-    def __init__(self, lines: list[tuple[str, int]]) -> None:
-        self.lines = lines
-
-    def __call__(self) -> None:
-        lines, self.lines = self.lines, []
-        for file, line in lines:
-            _inputs.ran(_context.trace.number_of(file, line), is_watched=True)

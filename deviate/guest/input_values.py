@@ -24,11 +24,11 @@ def describe(value: Any, work: str, depth: int = DEPTH) -> str:
     """
     kind = type(value)
     if kind is str:
-        return repr(_shortened(value.replace(work, ".")))
+        return repr(value.replace(work, ".")[:LONGEST])
     if kind in PLAIN:
         return repr(value)
     if kind is bytes:
-        return repr(_shortened(value))
+        return repr(value[:LONGEST])
     if isinstance(value, (type, FunctionType, BuiltinFunctionType)):
         return "%s.%s" % (value.__module__, value.__qualname__)
     if kind is MethodType:
@@ -53,10 +53,6 @@ def is_by_address(value: Any) -> bool:
         return any(is_by_address(item) for item in value)
     of_type: object = type(value).__hash__
     return of_type is object.__hash__
-
-
-def _shortened(value: Any) -> Any:
-    return value if len(value) <= LONGEST else value[:LONGEST]
 
 
 def _container(value: Any, work: str, depth: int) -> str:

@@ -161,8 +161,9 @@ def outwards(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def beyond(modules: tuple[str, ...], frame: FrameType | None) -> FrameType | None:
-    """The nearest frame outside of these modules (prefixes of names), searching outwards from `frame`."""
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith(modules):
+    """The nearest frame outside of these modules and those within them, searching outwards from `frame`."""
+    insides = tuple(module.rstrip(".") + "." for module in modules)
+    while frame is not None and (str(frame.f_globals.get("__name__")) + ".").startswith(insides):
         frame = frame.f_back
     return frame
 

@@ -10,7 +10,6 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from deviate.model.analysis import Hazard
@@ -40,13 +39,16 @@ CHANCE = frozenset({"algo", "init", "shuffle", "augment", "dropout", "split", "o
 """What holds sources that enter by chance alone: a seed, which the host can give to each run."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Source:
     """A source of difference.
 
     Attributes:
         name: what the user sees, in lower case with hyphens.
-        text: what it is in one sentence, why it matters, advice, example, and where that stands.
+        title: what it is, in one sentence. reason: the paragraphs on why it matters.
+        advice: what to do, in words; empty where the cure or the line says it.
+        example: code with it. remedy: that code without it, where no cure or line makes it; else empty.
+        reference: the documentation that describes it.
         pattern: finds it in the code that a script reaches; None if only a run shows it.
         observed: names under which a traced run records it, its own one first.
         facts: names of what runs record of their environment, where a difference is this source.
@@ -60,7 +62,12 @@ class Source:
 
     name: str
     group: Group
-    text: str
+    title: str
+    reason: str
+    advice: str
+    example: str
+    remedy: str
+    reference: str
     pattern: Pattern | None = None
     observed: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
@@ -75,45 +82,6 @@ class Source:
     def is_chance(self) -> bool:
         """Whether it is equal in runs that were given the same numbers of the system and the same hash seed."""
         return self.held in CHANCE
-
-    @property
-    def title(self) -> str:
-        """What it is, in one sentence."""
-        return self._text[0].partition("\n")[0]
-
-    @property
-    def reason(self) -> str:
-        """The paragraphs on why it matters."""
-        return self._text[0].partition("\n")[2].strip()
-
-    @property
-    def advice(self) -> str:
-        """What to do, in words; empty where the cure or the line says it."""
-        return " ".join(self._parts.get("Advice", "").split())
-
-    @property
-    def example(self) -> str:
-        """Code with the source."""
-        return self._parts.get("Example", "")
-
-    @property
-    def remedy(self) -> str:
-        """The example without it, where no cure or line makes it; else empty."""
-        return self._parts.get("Instead", "")
-
-    @property
-    def reference(self) -> str:
-        """The documentation that describes it."""
-        return " ".join(self._parts["Source"].split())
-
-    @cached_property
-    def _text(self) -> list[str]:
-        return PARTS.split(self.text)
-
-    @property
-    def _parts(self) -> dict[str, str]:
-        pairs = zip(self._text[1::2], self._text[2::2], strict=True)
-        return {part: textwrap.dedent(text).strip("\n").rstrip() for part, text in pairs}
 
     def cure_of(self, code: str) -> str:
         """What to write in place of an expression, or the line to add; empty if that depends on the program."""
@@ -132,9 +100,14 @@ def source(name: str, *parts: Pattern, group: Group, **fields: Any) -> Callable[
     """
 
     def register(described: Described) -> Described:
-        text = inspect.getdoc(described) or ""
-        found = joined(parts) if parts else described if "\nExample:" in text else None
-        SOURCES.add(name, Source(name, group, text, found, **fields))
+        first, *more = PARTS.split(inspect.getdoc(described) or "")
+        title, _, reason = first.partition("\n")
+        texts = dict(zip(more[::2], map(textwrap.dedent, more[1::2]), strict=True))
+        example, remedy = (texts.get(part, "").strip() for part in ("Example", "Instead"))
+        advice, reference = (" ".join(texts.get(part, "").split()) for part in ("Advice", "Source"))
+        found = joined(parts) if parts else described if example else None
+        entry = Source(name, group, title, reason.strip(), advice, example, remedy, reference, found, **fields)
+        SOURCES.add(name, entry)
         return described
 
     return register
@@ -152,15 +125,15 @@ def find_hazards(survey: "Survey") -> tuple[Hazard, ...]:
     """
     graph = survey.graph
     order = {file: number for number, file in enumerate(graph.project.files())}
+    found = [
+        Hazard(kind.name, place.file, place.line, graph.nodes.code(node), message, *device)
+        for kind in SOURCES.values()
+        for node, message, *device in (kind.pattern(survey) if kind.pattern else ())
+        if survey.is_listed(node)
+        for place in [graph.nodes.place(node)]
+    ]
     hazards: dict[tuple[str, str, int], Hazard] = {}
-    for kind in SOURCES.values():
-        seen = [
-            Hazard(kind.name, place.file, place.line, graph.nodes.code(node), message, *device)
-            for node, message, *device in (kind.pattern(survey) if kind.pattern else ())
-            if survey.is_listed(node)
-            for place in [graph.nodes.place(node)]
-        ]
-        for hazard in sorted(seen, key=lambda hazard: (order[hazard.file], hazard.line)):
-            key = (kind.name, hazard.file, 0 if kind.is_reported_once else hazard.line)
-            hazards.setdefault(key, hazard)
-    return tuple(sorted(hazards.values(), key=lambda hazard: (order[hazard.file], hazard.line)))
+    for hazard in sorted(found, key=lambda hazard: (order[hazard.file], hazard.line)):
+        line = 0 if SOURCES[hazard.name].is_reported_once else hazard.line
+        hazards.setdefault((hazard.name, hazard.file, line), hazard)
+    return tuple(hazards.values())

@@ -80,8 +80,8 @@ def _is_seed(node: cst.CSTNode, survey: Survey) -> bool:
                 return "seed" in name.lower() or name == "random_state"
             case cst.Call(func=cst.Attribute(attr=cst.Name(value="seed" | "set_seed" | "manual_seed"))):
                 return True
-            case cst.Assign():
-                return any("seed" in last_name(target.target).lower() for target in parent.targets)
+            case cst.Assign(targets=targets):
+                return any("seed" in last_name(target.target).lower() for target in targets)
         is_number = isinstance(parent, cst.Call) and (last_name(parent.func) in NUMERIC or not positional(parent))
         if not is_number and not isinstance(parent, ARITHMETIC):
             return False
@@ -231,9 +231,7 @@ def _is_number(call: Called, survey: Survey) -> bool:
     if isinstance(parent, cst.Arg):
         outer = survey.nodes.parents[parent]
         return isinstance(outer, cst.Call) and last_name(outer.func) in ("int", "hash", "seed", "manual_seed")
-    if isinstance(parent, cst.Assign):
-        return any("seed" in split_identifier(last_name(target.target)) for target in parent.targets)
-    return False
+    return any("seed" in split_identifier(last_name(target)) for target in survey.targets(call.node))
 
 
 ENVIRONMENT_MAKERS = word_set(
@@ -277,10 +275,10 @@ def environment_seed(survey: Survey) -> Matches:
     if not _are_environments_seeded(survey):
         for call in survey.calls(ENVIRONMENT_MAKERS):
             yield call.node, "the environment is never seeded"
-    spaces = [call for call in survey.method_calls("sample") if _is_of_space(call)]
-    if not any(_is_of_space(call) for call in survey.method_calls("seed")):
-        for call in spaces:
-            if not _is_sample(call, survey):
+    if not any(map(_is_of_space, survey.method_calls("seed"))):
+        for call in filter(_is_of_space, survey.method_calls("sample")):
+            # Sampled only once, it shows what actions look like.
+            if survey.nodes.loops_around(call.node) or not survey.targets(call.node):
                 yield call.node, "the action space has a separate generator, which is never seeded"
 
 
@@ -293,17 +291,10 @@ def _are_environments_seeded(survey: Survey) -> bool:
     names = [name for name in survey.names if name.startswith(ENVIRONMENT_LIBRARIES)]
     methods = (call for name in ("reset", "seed", "set_seed") for call in survey.method_calls(name))
     seeding = [call for call in methods if call.name.startswith((".", *ENVIRONMENT_LIBRARIES))]
-    return any(_gives_seed(call) for call in (*seeding, *survey.calls(names)))
-
-
-def _is_sample(call: Called, survey: Survey) -> bool:
-    """Whether an action is sampled only once, for instance to inspect its shape."""
-    is_kept = isinstance(survey.nodes.parents.get(call.node), cst.Assign)
-    return is_kept and not survey.nodes.loops_around(call.node)
-
-
-def _gives_seed(call: Called) -> bool:
-    return "seed" in keywords(call.node) or (call.last in ("seed", "set_seed") and bool(call.node.args))
+    return any(
+        "seed" in keywords(call.node) or (call.last in ("seed", "set_seed") and bool(call.node.args))
+        for call in (*seeding, *survey.calls(names))
+    )
 
 
 OWN_GENERATORS = word_set("numpy.random.default_rng numpy.random.RandomState random.Random numpy.random.Generator")

@@ -7,7 +7,8 @@ from deviate.model.metric_vocabulary import split_identifier, word_set
 from deviate.sources.catalogue import Matches, source
 from deviate.sources.cures import instead, with_arguments
 from deviate.sources.names import TORCH_LOADERS, draws_from
-from deviate.sources.survey import Survey, is_true
+from deviate.sources.patterns import ABSENT, constant
+from deviate.sources.survey import Survey
 
 EVALUATING = word_set("evaluate evaluation eval validate validation valid val test testing predict infer inference")
 """Words in the names of functions and variables of an evaluation."""
@@ -43,13 +44,12 @@ def active_dropout(survey: Survey) -> Matches:
     documentation of `Layer.__call__`, argument `training`.
     """
     for call in survey.calls(rf"torch\.nn\.functional\.({'|'.join(DROPOUTS)})"):
-        training = call.argument(2, "training")
-        is_always = training is None or is_true(training)
+        is_always = constant(call.argument(2, "training")) in (ABSENT, True)
         if survey.is_model(call.function.owner) and is_always and not _is_asked(call.node, survey):
             yield call.node, f"{call.last} drops in the evaluation, too"
     for function in survey.functions:
         for node in function.calls if is_evaluation(function.name) else ():
-            if is_true(keywords(node).get("training")):
+            if constant(keywords(node).get("training")) is True:
                 yield node, "the model is called in training mode by the evaluation"
     if any(survey.calls(DROPOUT_LAYERS)) and not (survey.method_calls("eval") or survey.method_calls("train")):
         for call in survey.calls(FREE_OF_GRADIENT):
@@ -137,9 +137,8 @@ def validation_draws(survey: Survey) -> Matches:
     global generator unless `generator` is given.
     """
     for call in survey.calls(TORCH_LOADERS):
-        statement = survey.nodes.parents.get(call.node)
-        names = [dotted_name(item.target) for item in statement.targets] if isinstance(statement, cst.Assign) else []
-        is_shuffled = is_true(call.argument(2, "shuffle")) and call.argument(None, "generator") is None
+        names = map(dotted_name, survey.targets(call.node))
+        is_shuffled = constant(call.argument(2, "shuffle")) is True and call.argument(None, "generator") is None
         if is_shuffled and any(map(is_evaluation, names)):
             yield call.node, "the order of validation is drawn from the generator of training"
     for function in survey.functions:

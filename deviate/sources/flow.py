@@ -168,7 +168,7 @@ class Flow:
                 return spells(sum_, {target.value}) and not is_count(sum_.right)
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Subscript() as target)]):
                 # An item is told how many turns came before.
-                return any(spells(part, counters) or has_length(part) for part in (*target.slice, node.value))
+                return any(spells(part, {*counters, "len"}) for part in (*target.slice, node.value))
             case cst.AugAssign():
                 return not is_count(node.value)
         return isinstance(node, cst.Yield)
@@ -189,10 +189,6 @@ def is_one_item(subscript: cst.Subscript) -> bool:
 def is_count(node: cst.BaseExpression) -> bool:
     """Whether whole numbers are added, the same in every order."""
     return isinstance(node, cst.Integer) or (isinstance(node, cst.Call) and last_name(node.func) in COUNTING)
-
-
-def has_length(node: cst.CSTNode) -> bool:
-    return any(isinstance(part, cst.Call) and last_name(part.func) == "len" for part in walk(node))
 
 
 def spells(node: cst.CSTNode, names: set[str]) -> bool:

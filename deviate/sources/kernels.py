@@ -33,9 +33,7 @@ DATA = word_set("img imgs image images im ims mask masks target targets label la
 
 def _variable(name: str, is_so: Callable[[str], bool]) -> Pattern:
     """Assignments to an environment variable of a value for which this holds."""
-    return lambda survey: (
-        (item, "") for item, value in survey.environment.get(name, ()) if is_so(constant_text(value) or "")
-    )
+    return lambda survey: ((item, "") for item, text in survey.environment.get(name, ()) if is_so(text))
 
 
 OF_TORCH, OF_TENSORFLOW, OF_XLA = ("torch", "torchvision"), ("tensorflow", "keras", "tf_keras"), ("jax", "flax")

@@ -56,17 +56,16 @@ def uninitialised(survey: Survey) -> Matches:
     fills_all = any(_fills_all(function) for function in survey.functions)
     for call in survey.calls(TORCH_PARAMETERS):
         inner = next(iter(positional(call.node)), None)
-        name = _attribute_of_parameter(call.node, survey)
+        name = next(map(dotted_name, survey.targets(call.node)), "")
         owner = call.function.owner
-        if not isinstance(inner, cst.Call) or name is None or fills_all:
+        if not isinstance(inner, cst.Call) or not name or fills_all:
             continue
         is_empty = survey.resolver.qualified_name(inner.func, call.function) in EMPTY_TENSORS and _is_of_sizes(inner)
         methods = owner.methods.values() if owner else [call.function]
         if is_empty and not any(_is_filled(name, method, survey) for method in methods if method.name != "forward"):
             yield call.node, f"{name} is never initialised: it starts with arbitrary memory"
     for call in survey.calls(EMPTY_ARRAYS):
-        statement = survey.nodes.parents.get(call.node)
-        target = statement.targets[0].target if isinstance(statement, cst.Assign) else None
+        target = next(iter(survey.targets(call.node)), None)
         if isinstance(target, cst.Name) and _is_read_first(target, call, survey):
             yield call.node, f"{target.value} is computed with before it is filled: it starts with arbitrary memory"
         elif isinstance(target, cst.Name) and _is_filled_in_part(target.value, call, survey):
@@ -102,11 +101,6 @@ def _is_read_first(target: cst.Name, call: Called, survey: Survey) -> bool:
         is_changed = isinstance(parent, cst.AugAssign) and node is parent.target
         return is_changed or isinstance(parent, cst.BinaryOperation | cst.UnaryOperation)
     return False
-
-
-def _attribute_of_parameter(node: cst.CSTNode, survey: Survey) -> str | None:
-    parent = survey.nodes.parents.get(node)
-    return dotted_name(parent.targets[0].target) or None if isinstance(parent, cst.Assign) else None
 
 
 def _is_of_sizes(call: cst.Call) -> bool:

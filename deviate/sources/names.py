@@ -1,5 +1,6 @@
 """Full names of library functions as expressions with their import prefixes, and functions that draw random numbers."""
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -17,15 +18,16 @@ TORCH_PARAMETERS = word_set("torch.nn.Parameter torch.nn.parameter.Parameter")
 TORCH_LOADERS = word_set("torch.utils.data.DataLoader torch.utils.data.dataloader.DataLoader")
 LIGHTNING_TRAINERS = word_set("lightning.Trainer pytorch_lightning.Trainer lightning.pytorch.Trainer")
 
-PYTHON_DRAWS = word_set(
-    "random randint randrange choice choices sample shuffle uniform triangular gauss normalvariate lognormvariate "
-    "betavariate expovariate gammavariate getrandbits vonmisesvariate paretovariate weibullvariate"
-)
-NO_DRAWS = MAKERS | word_set("seed Generator BitGenerator getstate setstate get_state set_state")
+NO_DRAWS = "|".join((*MAKERS, "seed", "Generator", "BitGenerator", "[gs]et_?state"))
 """Functions of these modules that draw nothing."""
-TORCH_DRAWS = word_set("rand randn randint randperm rand_like randn_like randint_like bernoulli multinomial normal")
-TENSORFLOW_DRAWS = word_set("normal uniform shuffle truncated_normal gamma poisson categorical")
-TENSORFLOW_OLD_DRAWS = word_set("random_normal random_uniform random_crop random_shuffle truncated_normal multinomial")
+DRAWS = re.compile(
+    r"random\.(random|randint|randrange|choices?|sample|shuffle|uniform|triangular|gauss|getrandbits|\w+variate)"
+    rf"|numpy\.random\.(?!({NO_DRAWS})$)\w+"
+    r"|torch\.(rand|randn|randint|randperm|rand_like|randn_like|randint_like|bernoulli|multinomial|normal)"
+    rf"|{TENSORFLOW}random\.(normal|uniform|shuffle|truncated_normal|gamma|poisson|categorical)"
+    rf"|{TENSORFLOW}(random_(normal|uniform|crop|shuffle)|truncated_normal|multinomial|image\.random_\w+)"
+)
+"""Functions that draw from the global generator of their library."""
 
 
 LISTING_FUNCTIONS = (
@@ -36,18 +38,7 @@ LISTING_FUNCTIONS = (
 
 def draws_from(name: str) -> str | None:
     """The library whose global generator a function draws from; None when it draws from none."""
-    owner, _, last = name.rpartition(".")
-    if owner == "random" and last in PYTHON_DRAWS:
-        return "random"
-    if owner == "numpy.random" and last not in NO_DRAWS:
-        return "numpy"
-    if owner == "torch" and last in TORCH_DRAWS:
-        return "torch"
-    if owner in ("tensorflow.random", "tensorflow.compat.v1.random") and last in TENSORFLOW_DRAWS:
-        return "tensorflow"
-    is_old = owner in ("tensorflow", "tensorflow.compat.v1") and last in TENSORFLOW_OLD_DRAWS
-    is_image = owner.endswith("tensorflow.image") and last.startswith("random_")
-    return "tensorflow" if is_old or is_image else None
+    return name.partition(".")[0] if DRAWS.fullmatch(name) else None
 
 
 def draws_in(node: cst.BaseExpression, function: Function, survey: Survey) -> Iterator[Called]:

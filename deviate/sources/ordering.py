@@ -14,8 +14,6 @@ from deviate.sources.names import LISTING_FUNCTIONS
 from deviate.sources.sets import is_set, kind_of
 from deviate.sources.survey import Survey
 
-PATH_METHODS = ("iterdir", "rglob")
-
 
 @source(
     "file-order",
@@ -46,7 +44,7 @@ def file_order(survey: Survey) -> Matches:
     ("results are returned in arbitrary order"); TensorFlow documentation of `tf.io.gfile.listdir`.
     """
     flow = Flow(survey)
-    for call in (*survey.calls(LISTING_FUNCTIONS), *survey.methods(PATH_METHODS, ("pathlib.",))):
+    for call in (*survey.calls(LISTING_FUNCTIONS), *survey.methods(("iterdir", "rglob"), ("pathlib.",))):
         if flow.order_matters(call.node, is_set=False):
             yield call.node, "names are in the order of the file system"
 

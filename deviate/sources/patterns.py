@@ -54,11 +54,6 @@ def is_among(value: object, values: Iterable[object]) -> bool:
     return any(value is other or (value == other and not isinstance(value, bool)) for other in values)
 
 
-def imported(package: str) -> Condition:
-    """Calls in a program that imports a package."""
-    return lambda _, survey: package in survey.graph.imported_packages
-
-
 def assigned(name: str, message: str, is_so: Callable[[object], bool], device: str = "") -> Pattern:
     """Assignments to an attribute of a library, by its full name, of a value for which this holds."""
 

@@ -12,7 +12,8 @@ from deviate.analysis.resolve.tree import constant_text, keywords, last_name, po
 from deviate.model.analysis import SideEffect, SideEffectKind
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.destinations import Destinations
-from deviate.sources.survey import Called, Survey, is_true
+from deviate.sources.patterns import constant
+from deviate.sources.survey import Called, Survey
 
 FILES: dict[str, tuple[int, tuple[str, ...]]] = {
     "torch.save": (1, ("f",)),
@@ -36,16 +37,17 @@ READERS = word_set(
 
 def output_paths(survey: Survey) -> tuple[str, ...]:
     """Constant relative paths that the script writes and never reads, in source order."""
-    constant = Destinations(survey).constant
+    destinations = Destinations(survey)
     written: list[str | None] = []
     read: set[str | None] = set()
     for node, function in survey.graph.calls:
         call = Called(node, function, survey.resolver.qualified_name(node.func, function) or f".{last_name(node.func)}")
         target = _target(call)
         if target is not None:
-            written.append(constant(target, function))
+            written.append(destinations.constant(target, function))
         elif call.name in OPENING or last_name(node.func) in READERS:
-            read |= {constant(part, function) for part in walk(node) if isinstance(part, cst.Name | cst.BaseString)}
+            parts = (part for part in walk(node) if isinstance(part, cst.Name | cst.BaseString))
+            read |= {destinations.constant(part, function) for part in parts}
     kept = [path for path in written if path and path not in read and not path.startswith(("/", "~"))]
     return tuple(dict.fromkeys(kept))
 
@@ -100,14 +102,14 @@ def ids(survey: Survey, destinations: Destinations) -> Matches:
         left_out = () if _is_given(by_name.get("id")) else ("resume",)
         words = [word for word in IDS.get(call.name) or IDS[call.last] if word not in left_out]
         values = {word: destinations.constant(by_name.get(word), call.function) for word in words}
-        values |= {word: "True" for word in words if is_true(by_name.get(word))}
+        values |= {word: "True" for word in words if constant(by_name.get(word)) is True}
         fixed = [f'{word}="{values[word]}"' for word in words if values[word] not in (None, "", "never", "False")]
         if fixed or call.last == "ExistingExperiment":
             yield "tracker-id", call.node, f"{plain(call.name)}({fixed[0]})" if fixed else call.name
     for key in sorted(ID_VARIABLES & survey.environment.keys()):
-        for target, value in survey.environment[key]:
-            if constant_text(value):
-                yield "tracker-id", target, f'{key}="{constant_text(value)}"'
+        for target, text in survey.environment[key]:
+            if text:
+                yield "tracker-id", target, f'{key}="{text}"'
 
 
 def _is_given(node: cst.BaseExpression | None) -> bool:
@@ -143,7 +145,7 @@ def uploads(survey: Survey, destinations: Destinations) -> Matches:
     for call in (*survey.calls(UPLOADS), *survey.calls(UPLOADING)):
         yield "upload", call.node, plain(call.name)
     for call in survey.calls(r"transformers\..*Arguments"):
-        if is_true(keywords(call.node).get("push_to_hub")):
+        if constant(keywords(call.node).get("push_to_hub")) is True:
             yield "upload", call.node, f"{plain(call.name)}(push_to_hub=True)"
     for call in survey.methods(["push_to_hub"], HUBS):
         yield "upload", call.node, "push_to_hub"
@@ -157,8 +159,8 @@ def _online(survey: Survey, destinations: Destinations) -> Matches:
         if mode in MODE_VARIABLES.values():
             yield "upload", call.node, f'{call.name}(mode="{mode}")'
     for key, online in MODE_VARIABLES.items():
-        for target, value in survey.environment.get(key, ()):
-            if constant_text(value) == online:
+        for target, text in survey.environment.get(key, ()):
+            if text == online:
                 yield "upload", target, f'{key}="{online}"'
 
 
@@ -174,6 +176,7 @@ NAMED = {
 """Functions that open a database which others see only with an address like this."""
 OWN = ("sqlite://", "sqlite:///:memory:", ":memory:")
 """Databases in memory."""
+PASSWORD = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 def databases(survey: Survey, destinations: Destinations) -> Matches:
@@ -186,12 +189,8 @@ def databases(survey: Survey, destinations: Destinations) -> Matches:
         is_made = is_study and isinstance(address, cst.Call | cst.FormattedString)
         is_shared = call.name in DATABASES or is_made or (value and re.fullmatch(NAMED[call.name], value))
         if is_shared and value not in OWN:
-            what = f'("{_without_password(value)}")' if value else ""
+            what = f'("{PASSWORD.sub("", value)}")' if value else ""
             yield "database", call.node, f"{plain(call.name)}{what}"
-
-
-def _without_password(address: str) -> str:
-    return re.sub(r"(?<=://)[^/@\s]*@", "", address)
 
 
 PATHS: dict[str, tuple[int | None, tuple[str, ...]]] = {
@@ -251,9 +250,9 @@ def ports(survey: Survey, destinations: Destinations) -> Matches:
         address = destinations.constant(call.argument(None, "init_method"), call.function) or ""
         if address.startswith("tcp://") and address.rpartition(":")[2].isdecimal():
             yield "port", call.node, address.rpartition(":")[2]
-    for target, value in survey.environment.get("MASTER_PORT", ()):
-        if constant_text(value):
-            yield "port", target, f"{constant_text(value)} (MASTER_PORT)"
+    for target, text in survey.environment.get("MASTER_PORT", ()):
+        if text:
+            yield "port", target, f"{text} (MASTER_PORT)"
 
 
 RULES: tuple[Callable[[Survey, Destinations], Matches], ...] = (ids, uploads, databases, paths, ports)

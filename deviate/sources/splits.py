@@ -10,12 +10,8 @@ from deviate.sources.survey import Called, Survey
 
 def seeders_of(library: str, survey: Survey) -> list[Called]:
     """Calls that seed the global generator of a library, in source order."""
-    calls = survey.in_order(SEEDERS)
-    return [
-        call
-        for call in calls
-        if call.last in SEEDING_ALL or call.name.startswith((f"{library}.seed", f"{library}.manual_seed"))
-    ]
+    own = (f"{library}.seed", f"{library}.manual_seed")
+    return [call for call in survey.in_order(SEEDERS) if call.last in SEEDING_ALL or call.name.startswith(own)]
 
 
 def is_unseeded(library: str, name: str, place: int | None = None) -> Condition:

@@ -2,7 +2,6 @@
 
 import libcst as cst
 
-from deviate.analysis.resolve.index import Function
 from deviate.analysis.resolve.tree import last_name, walk
 from deviate.model.metric_vocabulary import word_set
 from deviate.sources.catalogue import Matches, source
@@ -11,7 +10,6 @@ from deviate.sources.survey import Survey
 
 CHECKS = word_set("os.path.exists os.path.isfile os.path.isdir os.path.lexists")
 LOADING = word_set("load loads load_npz loadtxt open read read_text read_bytes read_csv read_json read_pickle restore")
-CHECKING_METHODS = ("exists", "is_file", "is_dir")
 
 
 @source("leftover-file", group="state", observed=("file-state",))
@@ -42,20 +40,17 @@ def leftover_file(survey: Survey) -> Matches:
     checked = [(call, call.argument(0, "path")) for call in survey.calls(CHECKS)]
     checked += [
         (call, call.node.func.value)
-        for call in survey.methods(CHECKING_METHODS, ("pathlib.",))
+        for call in survey.methods(("exists", "is_file", "is_dir"), ("pathlib.",))
         if isinstance(call.node.func, cst.Attribute) and not call.node.args
     ]
     for call, target in checked:
         if target is None or not _decides(call.node, survey):
             continue
         path = destinations.outside(target, call.function)
-        if path is not None or _is_temporary(target, call.function, survey):
+        # Runs outside of deviate share the folder for temporary files.
+        codes = (survey.nodes.code(value) for value, _ in survey.values(target, call.function))
+        if path is not None or any("gettempdir" in code for code in codes):
             yield call.node, f"{path or 'a temporary file'} may be left by an earlier run"
-
-
-def _is_temporary(node: cst.BaseExpression, function: Function, survey: Survey) -> bool:
-    """Whether a path is in the folder for temporary files, which runs outside of deviate share."""
-    return any("gettempdir" in survey.nodes.code(value) for value, _ in survey.values(node, function))
 
 
 def _decides(node: cst.CSTNode, survey: Survey) -> bool:

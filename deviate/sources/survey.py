@@ -11,7 +11,7 @@ import libcst as cst
 from deviate.analysis.metrics.collect import IGNORE
 from deviate.analysis.resolve.calls import CallGraph
 from deviate.analysis.resolve.index import Class, Function
-from deviate.analysis.resolve.tree import argument, constant_key, dotted_name, identifiers, last_name
+from deviate.analysis.resolve.tree import argument, constant_key, constant_text, dotted_name, identifiers, last_name
 from deviate.model.metric_vocabulary import split_identifier, word_set
 
 DEEPEST = 4
@@ -132,15 +132,20 @@ class Survey:
                 yield target, value, function
 
     @cached_property
-    def environment(self) -> dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]]:
-        """Values assigned to items of `os.environ`, by key."""
-        assignments: dict[str, list[tuple[cst.Subscript, cst.BaseExpression]]] = {}
+    def environment(self) -> dict[str, list[tuple[cst.Subscript, str]]]:
+        """Texts assigned to items of `os.environ`, by key; empty where the source does not show the text."""
+        assignments: dict[str, list[tuple[cst.Subscript, str]]] = {}
         for function in self.functions:
             for target, value in function.stored:
                 key = constant_key(target)
                 if key is not None and "os.environ" in self.resolver.names(target.value, function):
-                    assignments.setdefault(key, []).append((target, value))
+                    assignments.setdefault(key, []).append((target, constant_text(value) or ""))
         return assignments
+
+    def targets(self, node: cst.CSTNode) -> list[cst.BaseExpression]:
+        """What the value of an expression is assigned to."""
+        parent = self.nodes.parents.get(node)
+        return [item.target for item in parent.targets] if isinstance(parent, cst.Assign) else []
 
     # ------------------------------------------------------------ values
 
@@ -232,24 +237,15 @@ class Survey:
         )
 
 
-def is_false(node: cst.CSTNode | None) -> bool:
-    return isinstance(node, cst.Name) and node.value == "False"
-
-
-def is_true(node: cst.CSTNode | None) -> bool:
-    return isinstance(node, cst.Name) and node.value == "True"
-
-
 def _functions(graph: CallGraph) -> list[Function]:
     functions = dict.fromkeys(graph.functions)
-    methods = [
+    waiting = [
         base.methods[name]
         for cls in graph.resolver.instantiated
         for base in graph.resolver.order(cls)[0]
         for name in OWN_NAMES
         if name in base.methods
     ]
-    waiting = [method for method in methods if method not in functions]
     while waiting:
         function = waiting.pop()
         if function in functions:

@@ -13,9 +13,9 @@ from deviate.sources.cures import instead, with_arguments
 from deviate.sources.flow import REPORTING, Flow, is_aside
 from deviate.sources.kernels import held_by_script, kernels
 from deviate.sources.names import TENSORFLOW, TORCH_LOADERS, draws_in
-from deviate.sources.patterns import ABSENT, has, has_not, imported, named
+from deviate.sources.patterns import ABSENT, constant, has, has_not, named
 from deviate.sources.seeds import CATBOOST, LIGHTGBM, XGBOOST, parameters
-from deviate.sources.survey import Called, Survey, is_false
+from deviate.sources.survey import Called, Survey
 
 
 @source(
@@ -96,7 +96,7 @@ def parallel_draws(survey: Survey) -> Matches:
     for call in survey.calls(HANDED_FUNCTIONS):
         where = "threads" if _has_threads(call) else "whichever worker is free"
         yield from _match_draw(call, call.argument(0, "func", "fn"), survey, where)
-    if "tensorflow" not in held_by_script(survey) and "tensorflow" in survey.graph.imported_packages:
+    if _is_tensorflow_free(None, survey):
         for call in survey.methods(PARALLEL_MAPS, ("tensorflow.",)):
             calls = call.argument(1, "num_parallel_calls")
             if calls is not None and constant_number(calls) != 1:
@@ -105,6 +105,11 @@ def parallel_draws(survey: Survey) -> Matches:
 
 def _has_threads(call: Called) -> bool:
     return "Thread" in call.name or "dummy" in call.name
+
+
+def _is_tensorflow_free(_: Called | None, survey: Survey) -> bool:
+    """Whether a program uses TensorFlow, and does not set it to deterministic operations."""
+    return "tensorflow" in survey.graph.imported_packages and "tensorflow" not in held_by_script(survey)
 
 
 def _match_draw(called: Called, task: cst.BaseExpression | None, survey: Survey, where: str) -> Matches:
@@ -243,7 +248,6 @@ def clock(survey: Survey) -> Matches:
 
 
 COMPLETION_ITERATORS = word_set("concurrent.futures.as_completed asyncio.as_completed ray.wait")
-OF_TENSORFLOW = imported("tensorflow")
 ARRIVING = "results arrive in order of completion"
 
 
@@ -253,11 +257,10 @@ def _order_matters(call: Called, survey: Survey) -> bool:
 
 def _unordered_options(survey: Survey) -> Matches:
     """Options of `tf.data` that give up the order."""
-    is_free = "tensorflow" in survey.graph.imported_packages and "tensorflow" not in held_by_script(survey)
-    for name in ("deterministic", "experimental_deterministic") if is_free else ():
+    for name in ("deterministic", "experimental_deterministic") if _is_tensorflow_free(None, survey) else ():
         for target, value, _ in survey.attribute_assignments.get(name, ()):
             is_option = isinstance(target.value, cst.Name | cst.Attribute) and "cudnn" not in survey.nodes.code(target)
-            if is_false(value) and is_option:
+            if constant(value) is False and is_option:
                 yield target, ARRIVING
 
 
@@ -270,7 +273,7 @@ def _unordered_options(survey: Survey) -> Matches:
     kernels(
         ("map", "interleave", "batch", "ragged_batch", "from_generator"),
         ARRIVING,
-        OF_TENSORFLOW,
+        _is_tensorflow_free,
         has(deterministic=False),
         methods_of="tensorflow",
         device="",
@@ -496,8 +499,7 @@ def divided_work(survey: Survey) -> Matches:
     Source: Python documentation of `os.cpu_count` and `os.process_cpu_count`.
     """
     for call in survey.calls(CPU_COUNTS):
-        statement = survey.nodes.parents.get(call.node)
-        names = [dotted_name(item.target) for item in statement.targets] if isinstance(statement, cst.Assign) else []
+        names = list(map(dotted_name, survey.targets(call.node)))
         uses = [node for node in walk(call.function.node) if isinstance(node, cst.Name) and node.value in names]
         if any(_divides(use, survey) for use in (call.node, *uses)):
             yield call.node, "the number of processors decides how work is divided"

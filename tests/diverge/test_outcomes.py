@@ -27,7 +27,7 @@ from deviate.diverge.traces import Trace
 from deviate.model.records import Run, Series
 
 
-def losses(*values: float | str, name: str = "loss") -> Trace:
+def losses(*values: float, name: str = "loss") -> Trace:
     return a_trace([a_record(step, "loss", name, value=value) for step, value in enumerate(values)])
 
 

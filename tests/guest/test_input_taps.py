@@ -1,11 +1,14 @@
 """The taps of traced runs record what enters a program, and leave it as it is."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from harness import Child, Result
+
+from deviate.guest.observers.inputs import MOST_AT_PLACE, MOST_LINES
 
 SCRIPT = '''"""Comments are numbers of lines."""
 
@@ -60,40 +63,44 @@ class Traced:
 
     Attributes:
         inputs: source, call, whether it can be compared, and shown value of each input, by line.
-        marks: lines of `watched` and `ran`, of all processes.
+        watched, ran: lines, of all processes.
     """
 
     result: Result
     inputs: dict[int, list[tuple[str, str, bool, str]]]
-    marks: dict[str, set[int]]
+    watched: set[int]
+    ran: set[int]
 
     def at(self, line: int) -> tuple[str, str, bool, str]:
         (event,) = self.inputs[line]
         return event
 
 
-def traced(folder: Path, text: str, **options: object) -> Traced:
-    result = Child(folder, text).run(capture={"trace": "1"}, watched=[37, 38, 41, 44], **options)  # type: ignore[arg-type]
+def traced(folder: Path, text: str, watched: Sequence[int] = (), **options: object) -> Traced:
+    result = Child(folder, text).run(capture={"trace": "1"}, watched=watched, **options)  # type: ignore[arg-type]
     assert (result.code, result.of("error")) == (0, []), result.stderr
     inputs: dict[int, list[tuple[str, str, bool, str]]] = {}
-    marks: dict[str, set[int]] = {"watched": set(), "ran": set()}
+    begun: set[int] = set()
+    ran: set[int] = set()
     for path in (folder / "attempt-1" / "artifacts").glob("trace-*.jsonl"):
         lines: dict[int, int] = {}
         for kind, *items in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            if kind == "place":
+            if kind == "start":
+                begun |= {line for _, line in items[1].get("watched", ())}
+            elif kind == "place":
                 lines[items[0]] = items[2]
             elif kind == "input":
                 source, call, digest, shown, place, more = items
                 assert "thread" not in more, "it would be compared in any order"
                 inputs.setdefault(lines[place], []).append((source, call, digest is not None, shown))
-            elif kind in marks:
-                marks[kind].add(lines[items[0]])
-    return Traced(result, inputs, marks)
+            elif kind == "ran":
+                ran.add(lines[items[0]])
+    return Traced(result, inputs, begun, ran)
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Traced:
-    return traced(tmp_path_factory.mktemp("inputs"), SCRIPT, controls={"clock": "fixed"})
+    return traced(tmp_path_factory.mktemp("inputs"), SCRIPT, [37, 38, 41, 44], controls={"clock": "fixed"})
 
 
 def test_orders_of_sets_are_recorded_where_items_are_taken(run: Traced) -> None:
@@ -143,7 +150,16 @@ def test_a_place_that_is_evaluated_often_is_sampled(run: Traced) -> None:
 
 
 def test_watched_lines_are_recorded_as_executed_also_in_a_forked_process(run: Traced) -> None:
-    assert run.marks == {"watched": {37, 38, 41, 44}, "ran": {37, 41, 44}}
+    assert (run.watched, run.ran) == ({37, 38, 41, 44}, {37, 41, 44})
+
+
+def test_a_watched_line_that_runs_after_the_last_input_that_is_recorded_counts_as_executed(tmp_path: Path) -> None:
+    n_places = MOST_LINES // MOST_AT_PLACE
+    calls = "    os.getppid()\n" * n_places
+    text = f"import os\nfor _ in range({MOST_AT_PLACE}):\n{calls}print(os.getppid())\n"
+    run = traced(tmp_path, text, [3 + n_places])
+    assert len(run.inputs) == n_places, "no more is recorded"
+    assert run.watched == run.ran == {3 + n_places}
 
 
 def test_the_program_stays_as_it_is_and_an_untraced_run_records_nothing(tmp_path: Path) -> None:

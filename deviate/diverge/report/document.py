@@ -201,14 +201,12 @@ def _excerpts(findings: DivergenceFindings) -> Iterator[Excerpt]:
 
 
 def _places(findings: DivergenceFindings) -> Iterator[tuple[CodeLine, str]]:
-    first = findings.first
-    called = called_at(first)
-    if first is not None and first.place is not None:
-        yield first.place, f"where the runs diverge {where(first)}"
-    if called is not None:
-        yield called, "calls the backward pass"
-    here = None if first is None else first.place
-    known = {(place.file, place.line) for place in (here, called) if place is not None}
+    first, known = findings.first, set[tuple[str, int]]()
+    told = [] if first is None else [(first.place, f"where the runs diverge {where(first)}")]
+    for place, caption in (*told, (called_at(first), "calls the backward pass")):
+        if place is not None:
+            known.add((place.file, place.line))
+            yield place, caption
     for cause in findings.causes:
         for place in cause.places:
             if (place.file, place.line) not in known:

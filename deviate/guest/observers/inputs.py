@@ -95,10 +95,6 @@ class Inputs:
             more = {"folded": n, "thread": True} if is_in_thread else {"folded": n}
             self._add(source, call, checksum, "%d values" % n, place, more)
 
-    def ran(self, place: int, *, is_watched: bool = False) -> None:
-        """A watched line of the program ran; `is_watched` says only that it would be recorded."""
-        self.trace.file.add("watched" if is_watched else "ran", place)
-
     def _add(self, source: str, call: str, digest: int | None, text: str, place: int, more: dict[str, Any]) -> None:
         self.n_lines += 1
         shown = text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

@@ -131,6 +131,7 @@ class TraceWriter:
         requested_level: the level of the window; 0 for no trace.
         first, until: first step of the window, and the first one after (None: all that follow).
         thread: the one that trains.
+        watched: lines of the project, as file and line, of which the trace tells whether they ran.
     """
 
     def __init__(self, wanted: dict[str, str], folder: str, recorder: Recorder, project: GuestProject) -> None:
@@ -151,6 +152,7 @@ class TraceWriter:
         self.at_flush: list[Callable[[], object]] = []
         self.at_step_end: list[Callable[[], object]] = []
         self.at_boundary: list[Callable[[], object]] = []
+        self.watched: list[tuple[str, int]] = []
         self.level = 0
         self.step = 0
         self.has_updates = False
@@ -321,7 +323,7 @@ class TraceWriter:
 
     def _facts(self) -> dict[str, object]:
         window = {"level": self.requested_level, "from": self.first, "until": self.until}
-        return {"rank": self._rank(), "pid": self.pid, **window}
+        return {"rank": self._rank(), "pid": self.pid, **window, "watched": self.watched}
 
     def _rank(self) -> int:
         """Rank of this process, else its place among the processes that its parent has started.
@@ -376,5 +378,5 @@ class TraceWriter:
         del self.file.lines[:]
 
 
-OF_WORKERS = ('["place"', '["watched"', '["ran"')
+OF_WORKERS = ('["place"', '["ran"')
 """Beginnings of the lines that the workers of a pool keep."""

@@ -172,6 +172,17 @@ os.wait()
 """
 
 
+def test_a_module_of_the_project_is_told_from_one_of_the_standard_library_with_a_name_like_its(tmp_path: Path) -> None:
+    child = Child(tmp_path, "from queue_tools import collect\nprint(collect())\n")
+    child.files["queue_tools.py"] = (
+        "import queue\ndef collect():\n    numbers = queue.Queue()\n    numbers.put(1)\n    return numbers.get()\n"
+    )
+    assert child.run(capture={"trace": "1"}).stdout == "1\n"
+    (trace,) = read_traces(tmp_path / "attempt-1")
+    (item,) = (item for item in trace.inputs if item.source == "completion")
+    assert (item.place.file, item.place.line) == ("queue_tools.py", 5)
+
+
 def test_tasks_that_wait_for_others_give_their_turn_away(tmp_path: Path) -> None:
     result = Child(tmp_path, BEGIN + WAITING).run(controls={"workers": "one"}, environment={"SETS": "plain"})
     assert (result.code, result.of("error"), result.stderr) == (0, [], "")

@@ -10,7 +10,6 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...checkpoint_guard import beginning
-from ...observers.trace import UNKNOWN
 
 GUEST = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))) + os.sep
 IMPORTING = "<frozen importlib"
@@ -43,8 +42,7 @@ class Callers:
     def __init__(self, context: AdapterContext) -> None:
         self.context = context
         self.inputs = context.inputs
-        self.files = context.trace.files
-        self.modules: dict[str, bool] = {}
+        self.files: dict[str, bool] = {}
         self.project = context.project
         work = self.project.work
         self.began = beginning(work)
@@ -63,18 +61,11 @@ class Callers:
         """
         name = frame.f_globals.get("__file__")
         if type(name) is not str:
-            return self.is_project_file(frame.f_code.co_filename)
-        is_inside = self.modules.get(name)
+            name = frame.f_code.co_filename
+        is_inside = self.files.get(name)
         if is_inside is None:
-            is_inside = self.modules[name] = self.is_project_file(name)
+            is_inside = self.files[name] = self.project.file(name) is not None
         return is_inside
-
-    def is_project_file(self, name: str) -> bool:
-        """Whether a file, by the name under which Python compiled it, is of the project."""
-        file = self.files.get(name, UNKNOWN)
-        if file == UNKNOWN:
-            file = self.files[name] = self.project.file(name)
-        return file is not None
 
     def place(self, frame: FrameType | None) -> int:
         """The line of the project on whose behalf `frame` runs; -1 if it imports a module, or is of deviate."""

@@ -60,7 +60,8 @@ def _patch(module: Any, name: str, fixed: Callable[..., Any] | None, n_arguments
             with context.recorder.guarded(where):
                 place = inputs.place(frame)
                 if inputs.n_at.get(("clock", place, False), 0) < MOST_AT_PLACE:
-                    inputs.record("clock", where, repr(result), place, _text(result))
+                    shown = "%.6f" % result if isinstance(result, float) else ""
+                    inputs.record("clock", where, repr(result), place, shown)
         return result
 
     stand_in(module, name, call)
@@ -76,7 +77,3 @@ def _patch_sleep(module: Any, clock: FixedClock, callers: Callers) -> None:
         return result
 
     stand_in(module, "sleep", sleep)
-
-
-def _text(result: object) -> str:
-    return "%.6f" % result if isinstance(result, float) else ""

@@ -7,7 +7,6 @@ nothing by `Seeding`.
 from __future__ import annotations
 
 from sys import _getframe
-from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
@@ -22,16 +21,9 @@ def install(module: Any, context: AdapterContext) -> None:
     callers, inputs = context.part(Callers), context.inputs
 
     def draw(result: object, *args: Any) -> None:
-        frame = _getframe(2)
-        if inputs.is_active and not _is_recorded_elsewhere(frame):
-            inputs.record("entropy", "random.SystemRandom", str(result), callers.place(frame), "random numbers")
+        place = callers.own_place(beyond(MODULES, _getframe(2)))
+        inputs.record("entropy", "random.SystemRandom", str(result), place, "random numbers")
 
     for name in METHODS:
         if name in vars(module.SystemRandom):
             context.observe(module.SystemRandom, name, after=draw, where="random.SystemRandom")
-
-
-def _is_recorded_elsewhere(frame: FrameType | None) -> bool:
-    """Whether a function of `secrets` draws, which is recorded itself."""
-    caller = beyond(MODULES, frame)
-    return caller is not None and caller.f_globals.get("__name__") == "secrets"

@@ -80,7 +80,7 @@ class Listings(InputObserver):
                 found = sorted(entries, key=attrgetter("name")) if self.is_sorted else list(entries)
             if self.inputs.is_active:
                 self.note("os.scandir", _getframe(1), [entry.name for entry in found], *args, **kwargs)
-            return Entries(found)
+            return ScandirIterator(found)
 
         return scandir
 
@@ -127,21 +127,19 @@ def _removes(frame: FrameType) -> bool:
     return frame.f_globals.get("__name__") == "shutil" and "rmtree" in frame.f_code.co_name
 
 
-class Entries:
-    """What `os.scandir` returns, once its names are recorded."""
-
-    __slots__ = ("_entries",)
+class ScandirIterator:
+    """What `os.scandir` returns, once its names are recorded, under the name that it has there."""
 
     def __init__(self, entries: Sequence[Any]) -> None:
         self._entries = iter(entries)
 
-    def __iter__(self) -> Entries:
+    def __iter__(self) -> ScandirIterator:
         return self
 
     def __next__(self) -> Any:
         return next(self._entries)
 
-    def __enter__(self) -> Entries:  # noqa: PYI034  (Python 3.8 knows no Self)
+    def __enter__(self) -> ScandirIterator:  # noqa: PYI034  (Python 3.8 knows no Self)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -154,5 +152,4 @@ class Entries:
         raise TypeError("cannot pickle %r object" % type(self).__name__)
 
 
-Entries.__name__ = Entries.__qualname__ = "ScandirIterator"
-Entries.__module__ = "posix"
+ScandirIterator.__module__ = "posix"

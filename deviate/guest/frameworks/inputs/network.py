@@ -27,8 +27,6 @@ def install(module: Any, context: AdapterContext) -> None:
 class HttpAnswer:
     """An answer that is being read."""
 
-    __slots__ = ("call", "checksum", "is_inside", "n_bytes", "place")
-
     def __init__(self, call: str, place: int) -> None:
         self.call = call
         self.place = place

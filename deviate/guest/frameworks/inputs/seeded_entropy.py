@@ -32,6 +32,7 @@ from ...annotations import Any, Callable
 from ...project import outwards
 from ...seeds import wraps_like
 from ...stand_ins import stand_in
+from .callers import IMPORTING
 
 MODULES = ("os", "random", "numpy.random", "torch", "tensorflow")
 CONTROL, HOLD, SEED = "entropy", "seeded", "26"
@@ -40,7 +41,6 @@ BITS, BITS_OF_TORCH, BITS_OF_TENSORFLOW = 256, 63, 31
 UNSEEDED = ("tempfile", "multiprocessing")
 """Modules whose numbers are no input of the program, but have to differ between processes."""
 MOST_BETWEEN = 3
-IMPORTING = "<frozen importlib"
 
 
 def install(module: Any, context: AdapterContext) -> None:
@@ -174,7 +174,13 @@ class DrawnEntropy:
                 module.cuda.manual_seed_all(seed)
             self.watch(name, lambda: module.default_generator.get_state().numpy().tobytes())
             self._follow_restoring(name, "set_rng_state", module, module.random)
-            module.seed = module.random.seed = wraps_like(self._seed_of_torch(module), module.seed)
+
+            def draw_seed() -> int:
+                number = self.bits(BITS_OF_TORCH, self.place(_getframe(1)))
+                module.manual_seed(number)
+                return number
+
+            module.seed = module.random.seed = wraps_like(draw_seed, module.seed)
         else:
             self._seed_generators_of_tensorflow(module.random.Generator)
             seed = self.bits(BITS_OF_TENSORFLOW, name)
@@ -186,14 +192,6 @@ class DrawnEntropy:
 
             # Operations in graphs count on from the seed without it, so that the generator always counts as drawn from.
             self.watch(name, object, state)
-
-    def _seed_of_torch(self, torch: Any) -> Callable[[], int]:
-        def seed() -> int:
-            number = self.bits(BITS_OF_TORCH, self.place(_getframe(1)))
-            torch.manual_seed(number)
-            return number
-
-        return seed
 
     def _seed_generators_of_tensorflow(self, generator: Any) -> None:
         def from_non_deterministic_state(*args: Any, **kwargs: Any) -> object:

@@ -53,7 +53,12 @@ def record_futures(module: Any, context: AdapterContext) -> None:
             yield held.pop()
 
     def record_wait(frame: FrameType, result: Any, *args: Any, **kwargs: Any) -> None:
-        orders.record_some("concurrent.futures.wait", orders.own_place(frame), result.done, result.not_done, number_of)
+        if result.not_done:
+            rank = ranks(map(number_of, (*result.done, *result.not_done)))
+            text = ", ".join(str(number) for number in sorted(rank[number_of(item)] for item in result.done))
+            shown = "results %s of %d complete" % (text or "none", len(rank))
+            place = context.inputs.place(frame)
+            context.inputs.record("completion", "concurrent.futures.wait", text, place, shown)
 
     replace(module, "as_completed", as_completed)
     orders.callers.observe(module, "wait", record_wait, replace)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import count
 from threading import get_ident
 from types import FrameType
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Callable, Iterable
+from ...annotations import Any, Iterable
 from ...observers.inputs import MOST_AT_PLACE, Inputs
 from ..inputs.callers import Callers
 
@@ -19,6 +20,9 @@ MACHINERY = ("concurrent.futures", "multiprocessing", "torch.multiprocessing", "
 
 class TaskOrder:
     """Items in the order in which they arrive at one place of the program.
+
+    Attributes:
+        number: gives the number of the next request, by which its result is recorded.
 
     Args:
         call: what gives the items, for people.
@@ -36,12 +40,7 @@ class TaskOrder:
         self.has_end = has_end
         self.n_items = 0
         self.latest: deque[str] = deque(maxlen=MOST_SHOWN)
-        self.n_requested = 0
-
-    def number(self) -> int:
-        """The number of the next request, by which its result is recorded."""
-        self.n_requested += 1
-        return self.n_requested - 1
+        self.number = count().__next__
 
     def add(self, item: object, *, is_ordered: bool = True) -> None:
         """Record the next item.
@@ -78,17 +77,6 @@ class Orders:
         if key not in self.orders:
             self.orders[key] = TaskOrder(self.context.inputs, call, place, noun, has_end=has_end)
         return self.orders[key]
-
-    def record_some(
-        self, call: str, place: int, done: Iterable[Any], rest: Iterable[Any], number_of: Callable[[Any], int]
-    ) -> None:
-        done, rest = list(done), list(rest)
-        if place >= 0 and rest:
-            with self.context.recorder.guarded(call):
-                rank = ranks(map(number_of, (*done, *rest)))
-                text = ", ".join(str(number) for number in sorted(rank[number_of(item)] for item in done))
-                shown = "results %s of %d complete" % (text or "none", len(rank))
-                self.context.inputs.record("completion", call, text, place, shown)
 
 
 def ranks(numbers: Iterable[int]) -> dict[int, int]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deviate.guest.frameworks.inputs.listings import Entries
+from deviate.guest.frameworks.inputs.listings import ScandirIterator
 
 NAMES = ("c", "a", "b.txt", "sub")
 STEPS: dict[str, Callable[[object], object]] = {
@@ -53,6 +53,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_any_use_gives_what_the_original_gives(steps: list[str], folder: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # the original gives it
-        original, entries = os.scandir(folder), Entries(list(os.scandir(folder)))
+        original, entries = os.scandir(folder), ScandirIterator(list(os.scandir(folder)))
         assert [_outcome(step, entries) for step in steps] == [_outcome(step, original) for step in steps]
         del original
