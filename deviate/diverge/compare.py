@@ -201,8 +201,10 @@ def compare_traces(
         one, other = mine.get(rank), theirs.get(rank)
         if one is None or other is None:
             only_in: Literal[1, 2] = 2 if one is None else 1
-            missing = Difference(rung, "program", None, None, "", "", rank=rank, only_in=only_in, instead=NO_TRACE)
-            differences.append(((-1,), replace(missing, is_other_gone=True)))
+            missing = Difference(
+                rung, "program", None, None, "", "", rank=rank, only_in=only_in, instead=NO_TRACE, is_other_gone=True
+            )
+            differences.append(((-1,), missing))
             continue
         pair = one.records, other.records
         pair = keep_shared(*pair) if tolerance_ulps else pair
