@@ -20,9 +20,9 @@ from deviate.model.estimates import (
 from deviate.model.findings import PairFindings
 from deviate.model.records import Experiment
 from deviate.model.texts import count
+from deviate.series.repeatability import equal_words, repeatability, where
 from deviate.stats.compare import deciding_scores
 from deviate.stats.design.power import runs_needed
-from deviate.stats.estimates.proof import equal_words, repeatability, where
 from deviate.stats.estimates.sample import Values
 from deviate.stats.hypothesis.both import NEAR, ask_fit, including, interval_of_both, unfit
 from deviate.stats.hypothesis.two_tests import Side

@@ -9,12 +9,12 @@ from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavail
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
 from deviate.model.texts import count
+from deviate.series.lookup import require_metric
 from deviate.stats.changes import change_comparison
 from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED, describe_runs
 from deviate.stats.design.group_sequential import SPENDING_NAMES, SpendingPlan, at_look, repeated_p
 from deviate.stats.design.precision import MIN_RUNS, PrecisionTarget, forecast, half_width, is_precise_enough
-from deviate.stats.lookup import require_metric
 
 EFFECTS = (
     *("difference", "cohens_d", "cohens_d_unweighted", "hedges_g", "glass_delta", "superiority", "cliffs_delta"),

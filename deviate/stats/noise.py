@@ -6,12 +6,12 @@ from deviate.model.comparisons import Description
 from deviate.model.estimates import Estimate, Interval, Score, Unavailable
 from deviate.model.findings import ExperimentFindings, NoiseFindings, NoiseRow, NoiseTable, Study
 from deviate.model.plan import SelectedMetric
+from deviate.series.study import BOTH, find_unrouted_draws, isolates, leaves_other_out, study_of
 from deviate.stats.estimates import spread
-from deviate.stats.estimates.cost import overhead
 from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval
 from deviate.stats.estimates.one_sample import sd_interval
+from deviate.stats.estimates.overhead import overhead
 from deviate.stats.estimates.sample import moments, spread_refusal
-from deviate.stats.study import BOTH, find_unrouted_draws, isolates, leaves_other_out, study_of
 
 REFERENCE = Unavailable("reference")
 CONFIGURATION = Unavailable("configuration, not noise")

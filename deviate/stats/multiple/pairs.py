@@ -11,6 +11,8 @@ from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings
 from deviate.model.records import Experiment
 from deviate.model.texts import count
+from deviate.series.remarks import contention
+from deviate.series.sides import shared_runs, why_apart
 from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_p
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.hypothesis.curves import compare_curves
@@ -19,8 +21,6 @@ from deviate.stats.hypothesis.paired import differing_rules
 from deviate.stats.hypothesis.survival import compare_attainment
 from deviate.stats.interim_analysis import standing
 from deviate.stats.options import AnalysisOptions
-from deviate.stats.remarks import contention
-from deviate.stats.sides import shared_runs, why_apart
 from deviate.stats.verdict import SIDES, without_unfair
 
 

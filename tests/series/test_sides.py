@@ -14,9 +14,9 @@ from samples import experiment, metric, sample
 from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Unavailable
 from deviate.model.records import Experiment, Series
+from deviate.series.sides import READ_OFF, SCALES, SHARED
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
-from deviate.stats.sides import READ_OFF, SCALES, SHARED
 
 
 def headline(*sides: Experiment, **settings: object) -> Comparison:
