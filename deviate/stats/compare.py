@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deviate.model.analysis import Direction
-from deviate.model.comparisons import Comparison, Description, FurtherFigure, Paired, Verdict
+from deviate.model.comparisons import Comparison, Description, FurtherFigure, Ground, Paired, Verdict
 from deviate.model.estimates import NOT_ASKED, PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Unavailable
 from deviate.stats.changes import change_comparison
 from deviate.stats.describe import describe
@@ -24,12 +24,12 @@ from deviate.stats.hypothesis.both import (
     permutation_test,
     upper_p,
 )
-from deviate.stats.hypothesis.paired import compare_pairs, match, pairing_cost
+from deviate.stats.hypothesis.paired import compare_pairs, deciding_scores, match, pairing_cost
 from deviate.stats.hypothesis.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 from deviate.stats.registry import Statistic, labelled_statistics
-from deviate.stats.verdict import SIDES, decide
+from deviate.stats.verdict import decide
 
-_UNJUDGED = Verdict("undecided", "")
+_UNJUDGED = Verdict("undecided", Ground.RUNS)
 PLAIN = (
     *(welch, student, kolmogorov_smirnov, levene),
     *(effect.cohens_d, effect.cohens_d_unweighted, effect.hedges_g, effect.glass_delta),
@@ -179,14 +179,6 @@ def refine_p(comparison: Comparison) -> Comparison:
     return replace(changed, p_adjusted=p_value, p_upper=p_upper)
 
 
-def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
-    """Scores of baseline and candidate for the tests of the verdict: those of complete pairs if runs are paired."""
-    if comparison.is_paired:
-        b, a, _ = match(comparison.baseline, comparison.candidate)
-        return b, a
-    return comparison.baseline.values, comparison.candidate.values
-
-
 def both_p(comparison: Comparison) -> tuple[Estimate, Estimate]:
     """The larger p of both tests, and the larger p at the upper end of the Monte-Carlo error."""
     t_test, permutation = comparison.both_tests
@@ -205,11 +197,10 @@ def with_adjusted_p(
     confidence: float,
     n_family: int = 1,
     has_looks: bool = False,
-    names: tuple[str, str] = SIDES,
 ) -> Comparison:
     """The comparison as a member of a family, with adjusted p and recomputed verdict."""
     adjusted = replace(comparison, p_adjusted=p_adjusted, p_upper=p_upper)
-    verdict = decide(adjusted, confidence=confidence, n_family=n_family, has_looks=has_looks, names=names)
+    verdict = decide(adjusted, confidence=confidence, n_family=n_family, has_looks=has_looks)
     return replace(adjusted, verdict=verdict)
 
 

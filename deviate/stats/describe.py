@@ -82,7 +82,7 @@ def _score(run: Run, metric: SelectedMetric, metrics: Sequence[SelectedMetric]) 
     score = score_of(run.series, metric, metrics)
     if run.status == "diverged":
         text = f"diverged: {score.reason}" if isinstance(score, Unavailable) else ""
-        return Unavailable.because(Reason.DIVERGED, text)
+        return Unavailable.because(Reason.DIVERGED, text=text)
     return score
 
 

@@ -302,8 +302,7 @@ def _with_late_margins(pair: PairFindings, baseline: Experiment, candidate: Expe
         is_used = isinstance(comparison.equivalence, Equivalence) and comparison.verdict.word != "withheld"
         if not is_used or date_margin(comparison, baseline, candidate) != MARGIN_AFTER:
             return comparison
-        verdict = replace(comparison.verdict, reason=f"{comparison.verdict.reason}; {MARGIN_AFTER}")
-        return replace(comparison, verdict=verdict)
+        return replace(comparison, verdict=replace(comparison.verdict, is_margin_late=True))
 
     comparisons = tuple(map(marked, pair.comparisons))
     return replace(pair, comparisons=comparisons, headline=find_headline(comparisons))

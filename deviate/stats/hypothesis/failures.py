@@ -111,15 +111,15 @@ def worst_rank(baseline: Description, candidate: Description) -> Test | Unavaila
     return replace(test, note=", ".join(notes))
 
 
-def failure_bound(n_runs: int, *, confidence: float = 0.95) -> str:
+def failure_bound(n_runs: int, *, confidence: float = 0.95) -> float:
     """How high the failure rate may be of which no failure was seen in so many runs.
 
-    >>> failure_bound(10)
-    'the failure rate may be as high as 26%'
+    >>> round(failure_bound(10), 2)
+    0.26
 
     Source: Clopper & Pearson (1934), one-sided: 1 - alpha^(1/n).
     """
-    return f"the failure rate may be as high as {1 - (1 - confidence) ** (1 / n_runs):.0%}"
+    return 1 - float((1 - confidence) ** (1 / n_runs))
 
 
 def n_failed(description: Description) -> int:

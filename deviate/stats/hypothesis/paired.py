@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from deviate.model.comparisons import Description, Paired
+from deviate.model.comparisons import Comparison, Description, Paired
 from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailable
 from deviate.model.records import Experiment
 from deviate.model.texts import count
@@ -50,6 +50,14 @@ def match(baseline: Description, candidate: Description) -> tuple[list[float], l
     after = {score.replicate: score.value for score in candidate.scores}
     common = sorted(before.keys() & after.keys())
     return [before[i] for i in common], [after[i] for i in common], tuple(sorted(before.keys() ^ after.keys()))
+
+
+def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
+    """Scores of baseline and candidate for the tests of the verdict: those of complete pairs if runs are paired."""
+    if comparison.is_paired:
+        b, a, _ = match(comparison.baseline, comparison.candidate)
+        return b, a
+    return comparison.baseline.values, comparison.candidate.values
 
 
 def differing_rules(baseline: Experiment, candidate: Experiment) -> tuple[str, ...]:
