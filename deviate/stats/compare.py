@@ -139,7 +139,8 @@ def compare_descriptions(
         comparison = _as_pairs(comparison, resamples, confidence)
     if (reason := one_observation(b, a)) is not None:
         comparison = change_comparison(comparison, lambda _: reason, lambda _: reason)
-        comparison = replace(comparison, detectable=reason, detectable_interval=reason)
+        equivalence_ = comparison.equivalence if margin is None else reason
+        comparison = replace(comparison, detectable=reason, detectable_interval=reason, equivalence=equivalence_)
     pairs = deciding_scores(comparison) if is_paired else None
     further = _compute_labelled((b, a), pairs, confidence=confidence, seed=seed)
     comparison = _with_asked_values(replace(comparison, further=further), confidence)
@@ -234,12 +235,10 @@ def _as_pairs(comparison: Comparison, resamples: bootstrap.Resamples, confidence
 
 
 def _difference(baseline: Description, candidate: Description) -> Estimate:
-    for description in (baseline, candidate):
-        if isinstance(description.mean, Unavailable):
-            return Unavailable(description.note)
-    if isinstance(candidate.mean, Unavailable) or isinstance(baseline.mean, Unavailable):
-        return Unavailable("no score")
-    return candidate.mean - baseline.mean
+    before, after = baseline.mean, candidate.mean
+    if isinstance(before, Unavailable):
+        return Unavailable(baseline.note)
+    return Unavailable(candidate.note) if isinstance(after, Unavailable) else after - before
 
 
 Samples = tuple[Sequence[float], Sequence[float]]

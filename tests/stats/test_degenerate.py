@@ -84,8 +84,8 @@ def test_a_comparison_holds_no_nan_and_no_p_of_zero(before: str, is_paired: bool
             assert result.spread_verdict.word == "undecided"
 
 
-def compared(before: list[float], after: list[float]) -> Comparison:
-    return compare(before, after, rng=np.random.default_rng(0), direction="max")
+def compared(before: list[float], after: list[float], *, margin: float | None = None) -> Comparison:
+    return compare(before, after, rng=np.random.default_rng(0), direction="max", margin=margin)
 
 
 def test_no_completed_run_is_said_with_the_number_of_runs() -> None:
@@ -130,12 +130,12 @@ def test_equal_values_have_no_interval() -> None:
 @pytest.mark.parametrize("is_candidate", [False, True])
 def test_equal_values_on_a_side_are_one_observation_which_nothing_can_be_tested_by(*, is_candidate: bool) -> None:
     sides = ([0.5] * 10, sample(0.7, 0.1, 10))
-    result = compared(*(sides[::-1] if is_candidate else sides))
+    result = compared(*(sides[::-1] if is_candidate else sides), margin=0.1)
     side = "candidate" if is_candidate else "baseline"
     reason = f"all 10 values of the {side} are equal: one observation"
     assert (result.verdict.word, verdict_reason(result)) == ("undecided", reason)
     assert {result.welch, result.mann_whitney, result.permutation, result.difference_interval} == {Unavailable(reason)}
-    assert result.p_adjusted == Unavailable(reason)
+    assert result.p_adjusted == result.equivalence == Unavailable(reason)
     assert result.sd_ratio == Unavailable(f"{side}: all 10 values equal")
 
 

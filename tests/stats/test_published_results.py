@@ -79,7 +79,8 @@ def test_runs_still_to_come_and_unplanned_looks_are_no_secret() -> None:
     [(94.2, 0.946, "like a fraction"), (0.942, 94.6, "like a percentage"), (94.2, 94.6, ""), (0.9, 0.8, "")],
 )
 def test_a_percentage_against_a_fraction_is_warned_of(theirs: float, ours: float, word: str) -> None:
-    note = scale_note(compared(published(theirs), sample(ours, ours / 100, 5)))
+    side = experiment("new", [metric("acc")], {"acc": sample(ours, ours / 100, 5)})
+    note = scale_note(published(theirs), describe_runs(side, side.metrics[0]))
     assert (word in note) if word else not note
 
 

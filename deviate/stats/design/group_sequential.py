@@ -200,7 +200,7 @@ class _Path:
         limit = min(bound, _WIDEST) * math.sqrt(fraction)
         # Eight nodes in each SD of the next increment: looks close to each other need more.
         n_nodes = max(64, math.ceil(8 * limit / math.sqrt(following - fraction)))
-        at, weights = _legendre(n_nodes)
+        at, weights = legendre(n_nodes)
         nodes = at * limit
         centres = self._nodes + self._drift * (fraction - self._fraction)
         density = np.exp(-0.5 * ((nodes[:, None] - centres[None, :]) / step) ** 2) @ self._masses
@@ -209,8 +209,9 @@ class _Path:
 
 
 @lru_cache(maxsize=64)
-def _legendre(n_nodes: int) -> tuple[Array, Array]:
-    at, weights = np.polynomial.legendre.leggauss(n_nodes)
+def legendre(n_nodes: int) -> tuple[Array, Array]:
+    """Nodes and weights of Gauss-Legendre quadrature from -1 to 1."""
+    at, weights = special.roots_legendre(n_nodes)
     return at, weights
 
 

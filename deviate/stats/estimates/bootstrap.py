@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from deviate.model.estimates import N_RESAMPLES, Interval, Unavailable
-from deviate.stats.estimates.sample import Values, moments, ratio_refusal, refusal, spread_refusal
+from deviate.stats.estimates.sample import Values, moments, pairs_refusal, ratio_refusal, refusal, spread_refusal
 from deviate.stats.registry import statistic
 
 BCA_RUNS = 10
@@ -213,12 +213,8 @@ def paired_sd_ratio_bootstrap(
     the log ratio.
     Source: Efron (1987); acceleration from the jackknife over runs.
     """
-    if len(baseline) != len(candidate):
-        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
-    if reason := refusal(BCA_RUNS, baseline) or refusal(BCA_RUNS, candidate) or ratio_refusal(baseline, candidate):
+    if reason := pairs_refusal(BCA_RUNS, baseline, candidate) or _without_ratio(BCA_RUNS, baseline, candidate):
         return reason
-    if len(baseline) > MOST_RUNS:
-        return Unavailable(f"no bootstrap above {MOST_RUNS} runs")
     draws = _resamples(rng).draws(len(baseline))
     # In an order of their own, for the order of runs must not change what is drawn.
     order = np.lexsort((np.asarray(candidate, dtype=float), np.asarray(baseline, dtype=float)))

@@ -16,8 +16,8 @@ from deviate.stats.estimates.sample import (
     differences_of,
     moments,
     never_zero,
+    pairs_refusal,
     ratio_refusal,
-    refusal,
     resolution,
 )
 from deviate.stats.estimates.summary import t_quantile, t_test
@@ -100,11 +100,10 @@ def mean_difference(baseline: Values, candidate: Values) -> Estimate:
 
     Source: the quantity of the paired t-test.
     """
-    if len(baseline) != len(candidate) or len(baseline) == 0:
-        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
-    if reason := refusal(1, baseline, candidate):
-        return reason
-    return moments([after - before for before, after in zip(baseline, candidate, strict=True)]).mean
+    return (
+        pairs_refusal(1, baseline, candidate)
+        or moments([after - before for before, after in zip(baseline, candidate, strict=True)]).mean
+    )
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", is_paired=True)
@@ -181,11 +180,7 @@ def correlation(baseline: Values, candidate: Values) -> Estimate:
 
     Source: Pearson (1895).
     """
-    if len(baseline) != len(candidate):
-        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
-    if len(baseline) < 5:
-        return Unavailable(f"needs 5 pairs, has {len(baseline)}")
-    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
+    if reason := pairs_refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
         return reason
     b, a = (_units(values) for values in (baseline, candidate))
     return float(np.clip(b @ a, -1.0, 1.0))
