@@ -98,8 +98,7 @@ def compare_descriptions(
     b, a = baseline.values, candidate.values
     seed = int(rng.integers(2**63))
     resamples = resamples or bootstrap.Resamples(np.random.default_rng(seed))
-    ratio, robust = effect.sd_ratio(b, a), brown_forsythe(b, a)
-    of_welch = welch_interval(b, a, confidence=confidence)
+    robust, of_welch = brown_forsythe(b, a), welch_interval(b, a, confidence=confidence)
     margin, direction = baseline.metric.margin, baseline.metric.direction
     figures: dict[str, Any] = {function.__name__: function(b, a) for function in PLAIN}
     figures |= {function.__name__: function(b, a, confidence=confidence) for function in INTERVALS}
@@ -117,7 +116,7 @@ def compare_descriptions(
         mann_whitney=mann_whitney(b, a),
         p_adjusted=NOT_ASKED,
         brown_forsythe=robust,
-        sd_ratio=ratio,
+        sd_ratio=effect.sd_ratio(b, a),
         detectable=power.detectable_difference(b, a, confidence=confidence),
         verdict=_UNJUDGED,
         equivalence=NOT_ASKED
@@ -126,12 +125,7 @@ def compare_descriptions(
         permutation=permutation_test(b, a, confidence=confidence),
         glass_delta_interval=bootstrap.glass_delta_bootstrap(b, a, rng=resamples, confidence=confidence),
         spread_verdict=decide_spread(
-            baseline,
-            candidate,
-            ratio=ratio,
-            brown_forsythe=robust,
-            confidence=confidence,
-            spread_ratio=spread_ratio,
+            baseline, candidate, brown_forsythe=robust, confidence=confidence, spread_ratio=spread_ratio
         ),
         **figures,
     )

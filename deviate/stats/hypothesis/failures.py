@@ -17,7 +17,6 @@ from deviate.stats.hypothesis.two_sample import mann_whitney
 
 MOST_FOR_BOSCHLOO = 200
 """Runs per side up to which Boschloo's test takes a fraction of a second; its time grows with their product."""
-SIDES = ("baseline", "candidate")
 
 
 def completion(experiment: Experiment, *, confidence: float = 0.95) -> Completion:
@@ -103,12 +102,8 @@ def worst_rank(baseline: Description, candidate: Description) -> Test | Unavaila
     )
     if isinstance(test, Unavailable):
         return test
-    shares = " and ".join(f"{n} of the {side}" for n, side in zip(failed, SIDES, strict=True) if n)
-    share = "has the worst rank" if sum(failed) == 1 else "share the worst rank"
     left_out = sum(len(side.missing) for side in (baseline, candidate)) - sum(failed)
-    notes = [f"{count(sum(failed), 'failed run')} ({shares}) {share}", test.note]
-    notes += [f"{count(left_out, 'run')} without a score left out"] if left_out else []
-    return replace(test, note=", ".join(notes))
+    return replace(test, note=f"{test.note}, {count(left_out, 'run')} without a score left out") if left_out else test
 
 
 def failure_bound(n_runs: int, *, confidence: float = 0.95) -> float:
