@@ -41,6 +41,8 @@ SPREAD_RUNS = 16
 """With fewer runs nothing is said about which side is steadier: the interval of a ratio of SDs is too wide for it."""
 N_RESAMPLES = 9999
 """Of runs: exchanges of a permutation test, and draws of a bootstrap."""
+MANY_RESAMPLES = 99_999
+"""Exchanges drawn if 9,999 leave open on which side of alpha p is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 
 from deviate.model.comparisons import Comparison, Description, Equivalence, Ground
-from deviate.model.estimates import NOT_ASKED, Interval, Reason, Unavailable, level_text
+from deviate.model.estimates import MANY_RESAMPLES, NOT_ASKED, Interval, Reason, Unavailable, level_text
 from deviate.model.margin import MARGIN_AFTER
 from deviate.model.texts import count
 from deviate.report.format import p_text
 from deviate.stats.estimates.sample import spread_refusal
-from deviate.stats.hypothesis.both import p_of
-from deviate.stats.hypothesis.failures import failure_bound, n_failed
-from deviate.stats.hypothesis.paired import deciding_scores, match
-from deviate.stats.hypothesis.two_tests import MANY_RESAMPLES
+from deviate.stats.scores import deciding_scores, failure_bound, match, n_failed
 
 NEAR = f"p is too close to alpha for {MANY_RESAMPLES:,} arrangements"
 UNEQUAL = 2.0
@@ -145,7 +142,8 @@ def _smallest_p(comparison: Comparison) -> str:
     if verdict.smallest_p is None:
         return ""
     runs = count(len(b), "pair") if comparison.is_paired else runs_of(comparison)
-    return f": the smallest possible p of {runs} is {p_of(verdict.smallest_p)}, in a family of {verdict.n_family}"
+    least = f"{verdict.smallest_p:.2g}".removeprefix("0")
+    return f": the smallest possible p of {runs} is {least}, in a family of {verdict.n_family}"
 
 
 def _sameness(comparison: Comparison) -> Iterator[str]:

@@ -21,9 +21,9 @@ from deviate.model.records import Experiment
 from deviate.series.repeatability import repeatability
 from deviate.stats.estimates.sample import Values, too_few
 from deviate.stats.hypothesis.both import ask_fit, including, interval_of_both, unfit
-from deviate.stats.hypothesis.paired import deciding_scores
 from deviate.stats.hypothesis.two_tests import Side
 from deviate.stats.multiple.pairs import holm
+from deviate.stats.scores import deciding_scores
 from deviate.stats.verdict import count_needed, needed_pairs, unfair_loss
 
 NO_MARGIN = Unavailable("no margin was given")

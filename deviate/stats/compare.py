@@ -24,9 +24,10 @@ from deviate.stats.hypothesis.both import (
     permutation_test,
     upper_p,
 )
-from deviate.stats.hypothesis.paired import compare_pairs, deciding_scores, match, pairing_cost
+from deviate.stats.hypothesis.paired import compare_pairs, pairing_cost
 from deviate.stats.hypothesis.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 from deviate.stats.registry import Statistic, labelled_statistics
+from deviate.stats.scores import deciding_scores, match
 from deviate.stats.verdict import decide
 
 _UNJUDGED = Verdict("undecided", Ground.RUNS)

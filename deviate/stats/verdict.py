@@ -13,9 +13,8 @@ from deviate.model.estimates import (
 from deviate.model.texts import count
 from deviate.stats.design.power import runs_needed
 from deviate.stats.estimates.sample import differences_of, refusal, spread_refusal
-from deviate.stats.hypothesis.failures import n_failed
-from deviate.stats.hypothesis.paired import deciding_scores
 from deviate.stats.hypothesis.two_tests import smallest_p
+from deviate.stats.scores import deciding_scores, n_failed
 
 
 def decide(comparison: Comparison, *, confidence: float, n_family: int = 1, has_looks: bool = False) -> Verdict:

@@ -8,12 +8,13 @@ import numpy as np
 from scipy import stats
 
 from deviate.model.comparisons import Completion, CompletionComparison, Description
-from deviate.model.estimates import FAILURES, Estimate, Interval, Reason, Test, Unavailable
+from deviate.model.estimates import Estimate, Interval, Test, Unavailable
 from deviate.model.records import Experiment, Status
 from deviate.model.texts import count
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.estimates.sample import never_zero
 from deviate.stats.hypothesis.two_sample import mann_whitney
+from deviate.stats.scores import n_failed
 
 MOST_FOR_BOSCHLOO = 200
 """Runs per side up to which Boschloo's test takes a fraction of a second; its time grows with their product."""
@@ -104,19 +105,3 @@ def worst_rank(baseline: Description, candidate: Description) -> Test | Unavaila
         return test
     left_out = sum(len(side.missing) for side in (baseline, candidate)) - sum(failed)
     return replace(test, note=f"{test.note}, {count(left_out, 'run')} without a score left out") if left_out else test
-
-
-def failure_bound(n_runs: int, *, confidence: float = 0.95) -> float:
-    """How high the failure rate may be of which no failure was seen in so many runs.
-
-    >>> round(failure_bound(10), 2)
-    0.26
-
-    Source: Clopper & Pearson (1934), one-sided: 1 - alpha^(1/n).
-    """
-    return 1 - float((1 - confidence) ** (1 / n_runs))
-
-
-def n_failed(description: Description) -> int:
-    """How many runs gave no score because they failed, and not because the metric was not reported where it counts."""
-    return sum(kind in FAILURES or kind is Reason.NOT_FINITE for kind in description.missing_kinds)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from deviate.model.comparisons import Comparison, Description, Paired
+from deviate.model.comparisons import Description, Paired
 from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailable
 from deviate.model.records import Experiment
 from deviate.model.texts import count
@@ -24,6 +24,7 @@ from deviate.stats.estimates.summary import t_quantile, t_test
 from deviate.stats.hypothesis.both import sign_flip_test
 from deviate.stats.hypothesis.permutation import NORMAL, how, sign_flip_p
 from deviate.stats.registry import statistic
+from deviate.stats.scores import match
 
 MOST_EXACT = 300
 """Pairs up to which the exact distribution of the signed ranks takes milliseconds; of 1000 it takes seconds."""
@@ -42,22 +43,6 @@ def compare_pairs(baseline: Description, candidate: Description, *, confidence: 
         sign_flips=sign_flip_test(b, a, confidence=confidence),
         wilcoxon=wilcoxon(b, a),
     )
-
-
-def match(baseline: Description, candidate: Description) -> tuple[list[float], list[float], tuple[int, ...]]:
-    """Scores of the pairs in order of replicate, and the replicates that only one side has a score of."""
-    before = {score.replicate: score.value for score in baseline.scores}
-    after = {score.replicate: score.value for score in candidate.scores}
-    common = sorted(before.keys() & after.keys())
-    return [before[i] for i in common], [after[i] for i in common], tuple(sorted(before.keys() ^ after.keys()))
-
-
-def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
-    """Scores of baseline and candidate for the tests of the verdict: those of complete pairs if runs are paired."""
-    if comparison.is_paired:
-        b, a, _ = match(comparison.baseline, comparison.candidate)
-        return b, a
-    return comparison.baseline.values, comparison.candidate.values
 
 
 def differing_rules(baseline: Experiment, candidate: Experiment) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from deviate.model.estimates import N_RESAMPLES
+from deviate.model.estimates import MANY_RESAMPLES, N_RESAMPLES
 from deviate.stats.hypothesis.permutation import (
     CELLS,
     MOST_ARRANGEMENTS,
@@ -36,8 +36,6 @@ from deviate.stats.hypothesis.permutation import (
     sums_of,
 )
 
-MANY_RESAMPLES = 99_999
-"""Number of arrangements drawn if 9,999 leave open on which side of alpha p is."""
 N_ERRORS = 3.0
 """Monte-Carlo standard errors within which a p is too close to alpha to decide."""
 ROUNDING = 1e-9
