@@ -23,7 +23,6 @@ from deviate.stats.estimates.bootstrap import (
     sd_bootstrap,
     sd_ratio_bootstrap,
 )
-from deviate.stats.estimates.cost import mean_ratio_interval
 from deviate.stats.estimates.effect import (
     cliffs_delta_interval,
     hedges_g_interval,
@@ -31,6 +30,7 @@ from deviate.stats.estimates.effect import (
     superiority_interval,
 )
 from deviate.stats.estimates.one_sample import mean_interval, sd_interval, variation_interval
+from deviate.stats.estimates.overhead import mean_ratio_interval
 from deviate.stats.estimates.spread import (
     brown_forsythe,
     f_test,

@@ -29,7 +29,6 @@ from deviate.model.comparisons import Description
 from deviate.model.estimates import Unavailable
 from deviate.stats.describe import describe
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
-from deviate.stats.estimates.effect import sd_ratio
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread
 from deviate.stats.hypothesis.two_tests import ask
 from deviate.stats.multiple.pairs import holm
@@ -252,7 +251,7 @@ def spread(draw: Draw, sizes: tuple[int, int]) -> Callable[[Generator, int], Map
 def _is_steadier(draw: Draw, sizes: tuple[int, int], rng: Generator) -> bool:
     b, a = (draw(rng, (1, n))[0].tolist() for n in sizes)
     sides: list[Description] = [describe(values) for values in (b, a)]
-    verdict = decide_spread(*sides, ratio=sd_ratio(b, a), brown_forsythe=brown_forsythe(b, a), confidence=1 - ALPHA)
+    verdict = decide_spread(*sides, brown_forsythe=brown_forsythe(b, a), confidence=1 - ALPHA)
     return verdict.word != "undecided"
 
 

@@ -17,7 +17,7 @@ NAMED = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 @cache
 def program() -> str:
     """The texts of the rooms that make statements, with strings that stand in several parts joined."""
-    rooms = ("stats", "report", "records", "project", "diverge", "stability", "replay")
+    rooms = ("stats", "series", "report", "records", "project", "diverge", "stability", "replay")
     texts = [path.read_text(encoding="utf-8") for room in rooms for path in (ROOT / "deviate" / room).rglob("*.py")]
     return re.sub(r'"\s*\n\s*f?"', "", "\n".join(texts))
 

@@ -16,6 +16,7 @@ from deviate.model.plan import SelectedMetric
 from deviate.model.records import CapturedSet, Experiment
 from deviate.registry import wing
 from deviate.report.format import SURROGATE
+from deviate.report.verdicts import verdict_reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +94,7 @@ def _comparison_row(baseline: str, candidate: str, comparison: Comparison) -> Ce
         _Entry("baseline", str, baseline),
         _Entry("candidate", str, candidate),
         _Entry("verdict", str, comparison.verdict.word),
-        _Entry("verdict_reason", str, comparison.verdict.reason),
+        _Entry("verdict_reason", str, verdict_reason(comparison)),
         _Entry("n_baseline", int, one.n),
         _Entry("n_candidate", int, other.n),
         *_entries("baseline_mean", _hints(Description)["mean"], one.mean),

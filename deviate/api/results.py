@@ -35,6 +35,7 @@ from deviate.report.medium import COLUMN_IN
 from deviate.report.paper.files import PaperStyle, paper_files
 from deviate.report.parts.build import build_report
 from deviate.report.parts.compare import difference_cell, metric_name, places_of_difference, verdict_word
+from deviate.report.verdicts import verdict_reason
 from deviate.stats.options import AnalysisOptions
 
 if TYPE_CHECKING:
@@ -383,4 +384,4 @@ def comparison_html(comparison: Comparison) -> str:
 
 def _change(comparison: Comparison) -> str:
     change = difference_cell(comparison, places_of_difference(comparison)).text
-    return f"{metric_name(comparison)}: difference {change}; {comparison.verdict.reason}"
+    return f"{metric_name(comparison)}: difference {change}; {verdict_reason(comparison)}"

@@ -120,7 +120,7 @@ def asked_metrics(
         InputError: there is no such metric, or which one decides cannot be told.
     """
     from deviate.series.headline import find_primary
-    from deviate.stats.lookup import require_metric
+    from deviate.series.lookup import require_metric
 
     known_names = [metric.name for metric in metrics]
     for name in (*gate.metrics, *filter(None, gate.margins)):

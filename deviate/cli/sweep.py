@@ -102,7 +102,7 @@ def report(folder: Path, name: str, options: "AnalysisOptions", documents: "Docu
     from deviate.pipeline import describe_variants
     from deviate.records.experiments import read_sweep
     from deviate.report.parts.sweep import sweep_document
-    from deviate.stats.sweep import judge_sweep
+    from deviate.report.sweep import judge_sweep
 
     refuse_documents(documents)
     points_on_record = read_sweep(folder, name)

@@ -18,9 +18,9 @@ from deviate.diverge.traces import Trace
 from deviate.diverge.ulps import are_within, value_ulps
 from deviate.model.records import Experiment, Run, Series
 from deviate.model.texts import first_few
+from deviate.series.repeatability import weights_agreement
 from deviate.series.score import is_telling
 from deviate.series.words import MEASURES, kind_of, words_of
-from deviate.stats.estimates.proof import weights_agreement
 
 MOST_POINTS = 400
 """Maximum number of points per quantity, evenly on a logarithmic scale of steps counted from the first difference."""

@@ -1,16 +1,31 @@
 """A check: whether a candidate passes a gate, judged metric by metric, with its failures, its control, its records."""
 
+import enum
 from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model.comparisons import Comparison, CompletionComparison
-from deviate.model.estimates import Estimate, Unavailable
+from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
 from deviate.model.findings import Findings, Repeatability
 from deviate.model.records import Status
 
 CheckOutcome = Literal["passed", "worse", "undecided"]
 ControlOutcome = Literal["intact", "broken", "absent"]
 GateWord = Literal["control broken", "worse", "incomplete", "undecided", "passed"]
+
+
+class CheckGround(enum.Enum):
+    """The rule that gave the outcome of a metric."""
+
+    BEYOND = "the whole interval lies beyond the margin"
+    NEAR = "it does, but p is too close to alpha for the number of arrangements"
+    FAMILY = "it does, but the adjusted p is not below alpha"
+    UNFAIR = "the better side owes it to its failed runs"
+    WITHIN = "the one-sided bound lies within the margin"
+    OPEN = "neither is shown"
+    CONSTANT = "both sides, or all pairs, show one number"
+    UNTESTED = "there is no bound"
+
 
 EXIT_CODES: dict[GateWord, int] = {"control broken": 6, "worse": 4, "incomplete": 3, "undecided": 5, "passed": 0}
 """What a gate is left with, the most serious word first; undecided passes with 0 unless it was asked to fail."""
@@ -28,6 +43,8 @@ class MetricCheck:
             after Holm over the `n_family` questions that were asked together.
         needed: runs of each side, or pairs, that would show in 80 % of cases that a candidate which is as good as the
             baseline is not worse by more than the margin, given the spread of these runs.
+        ground: the rule, which `deviate.report.check_reasons` says in a sentence. unfair: how many runs failed, where
+            that is the rule.
     """
 
     baseline: str
@@ -35,12 +52,13 @@ class MetricCheck:
     comparison: Comparison
     margin: float
     outcome: CheckOutcome
-    reason: str
     bound: Estimate
     bound_confidence: float
     p_adjusted: Estimate
     n_family: int
     needed: int | Unavailable
+    ground: CheckGround
+    unfair: Unavailable = NOT_ASKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +69,6 @@ class CompletionCheck:
     candidate: str
     completion: CompletionComparison | Unavailable
     outcome: CheckOutcome
-    reason: str
     p_adjusted: Estimate
 
 
@@ -61,7 +78,6 @@ class ControlCheck:
 
     name: str
     outcome: ControlOutcome
-    reason: str
     repeatability: Repeatability | None
 
 

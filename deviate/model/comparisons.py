@@ -1,5 +1,6 @@
 """One experiment described in one metric, and compared with others: estimates, tests, effect sizes, and the verdict."""
 
+import enum
 from dataclasses import dataclass
 from typing import Literal
 
@@ -126,7 +127,23 @@ class Description:
 
 Word = Literal["better", "worse", "higher", "lower", "equivalent", "undecided", "identical", "withheld"]
 """`withheld`: runs were looked at when no look was declared, so that no error rate stands behind any other word."""
+NOT_WORSE = "not worse"
+"""What is said beside a verdict, where a margin allows it."""
 SpreadWord = Literal["steadier", "less steady", "undecided"]
+
+
+class Ground(enum.Enum):
+    """The rule that gave a verdict."""
+
+    RUNS = "a side has no score, or a single one"
+    REFUSED = "there is nothing to test, or no interval"
+    UNFAIR = "the better side owes it to its failed runs"
+    EQUIVALENT = "the interval lies within the margin"
+    DECIDED = "the interval excludes 0, and p is below alpha"
+    CONTAINS_ZERO = "the interval contains 0"
+    NEAR = "p is too close to alpha for the number of arrangements"
+    FAMILY = "the adjusted p is not below alpha"
+    WITHHELD = "no verdict may be given yet, or on these sides"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +151,24 @@ class Verdict:
     """The answer in one word, and why that one (the rule that held, in a sentence).
 
     Attributes:
-        is_plain: whether it is undecided for no other reason than an interval that contains 0.
+        ground: the rule, which `deviate.report.verdicts` says in a sentence.
+        refusal: why there is nothing to decide by; of a verdict that is withheld, why it is.
+        n_family: comparisons that p was adjusted over. is_adjusted: whether it was, for them or for declared looks.
+        needed: runs of each side, or pairs, that would detect a difference of the margin; where one was given.
+        smallest_p: of the permutation test, where it forbids a verdict in a family of this size.
+        look: number of the declared look, from 1, and of all of them. is_margin_late: whether the margin was given
+            after the runs.
     """
 
     word: Word
-    reason: str
-    is_plain: bool = False
+    ground: Ground
+    refusal: Unavailable = NOT_ASKED
+    n_family: int = 1
+    is_adjusted: bool = False
+    needed: int | Unavailable = NOT_ASKED
+    smallest_p: float | None = None
+    look: tuple[int, int] | None = None
+    is_margin_late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +304,7 @@ class Comparison:
     """Candidate against baseline in one metric. All differences are candidate minus baseline.
 
     Attributes:
+        names: of baseline and candidate, as sentences call them.
         is_paired: whether pairs decide, by the paired t and the flips of their signs, as asked for before.
         difference_interval: all values that not both tests reject; from fewer runs than a verdict takes, Welch's alone.
         welch_interval: Welch's alone.
@@ -339,6 +369,7 @@ class Comparison:
     welch_interval: Interval | Unavailable = NOT_ASKED
     p_upper: Estimate = NOT_ASKED
     further: tuple[FurtherFigure, ...] = ()
+    names: tuple[str, str] = ("the baseline", "the candidate")
 
     @property
     def both_tests(self) -> tuple[Test | Unavailable, Test | Unavailable]:

@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 
 
 class Reason(enum.Enum):
-    """Kind of a reason. The value is the default sentence."""
+    """Kind of a reason. The value is the default sentence, with braces where values belong."""
 
     IDENTICAL = "identical"
     """All scores of both sides are one number, or both scores of every pair are equal."""
     CONSTANT_DIFFERENCE = "constant difference, no spread observed"
     """Nothing can be tested: each side, or each pair, shows one number alone."""
+    UNFAIR = "{} among completed runs, but {} of {} of {} and {} of {} of {} failed"
+    """A word that the failed runs of a side take away."""
     UNCHANGED = "nothing has changed"
     """Runs with the same seeds gave the same scores on both sides."""
     NEVER_REPORTED = "never reported"
@@ -39,6 +41,8 @@ SPREAD_RUNS = 16
 """With fewer runs nothing is said about which side is steadier: the interval of a ratio of SDs is too wide for it."""
 N_RESAMPLES = 9999
 """Of runs: exchanges of a permutation test, and draws of a bootstrap."""
+MANY_RESAMPLES = 99_999
+"""Exchanges drawn if 9,999 leave open on which side of alpha p is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +57,9 @@ class Unavailable:
     kind: Reason | None = field(default=None, compare=False)
 
     @classmethod
-    def because(cls, kind: Reason, text: str = "") -> "Unavailable":
-        """The answer with a reason of this kind, in its sentence or in another one."""
-        return cls(text or kind.value, kind)
+    def because(cls, kind: Reason, *values: object, text: str = "") -> "Unavailable":
+        """The answer with a reason of this kind: in its sentence, filled with values, or in another one."""
+        return cls(text or kind.value.format(*values), kind)
 
 
 Estimate = float | Unavailable

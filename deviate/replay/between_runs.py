@@ -120,7 +120,7 @@ class SameData:
 
 
 def _sentence(variant: Variant, logs: Sequence[ProcessLog]) -> str | None:
-    from deviate.stats.estimates.proof import agreement, cure, hash_words  # numpy, which the report loads in any case
+    from deviate.series.repeatability import agreement, cure, hash_words  # numpy, which the report loads in any case
 
     evaluations = [tuple(dict.fromkeys(log.evaluation)) for log in logs]
     if agreement(evaluations) != "differ":

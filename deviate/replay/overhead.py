@@ -92,7 +92,7 @@ def find_cost(
     Raises:
         RecordError: the snapshot of the runs is damaged.
     """
-    from deviate.stats.estimates.cost import cost  # half a second of scipy
+    from deviate.replay.cost import cost  # half a second of scipy
 
     free_experiment, held_experiment = _sides(timed, modes)
     sides = _sides(profiled, modes) if profiled else None

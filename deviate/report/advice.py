@@ -16,15 +16,15 @@ from deviate.report.evaluation import evaluation_warnings
 from deviate.report.format import p_text
 from deviate.report.statements import unrouted_words
 from deviate.series.headline import is_on_test_data
+from deviate.series.remarks import non_finite_note
+from deviate.series.repeatability import select_completed
 from deviate.series.score import is_telling
+from deviate.series.sides import is_called_best
 from deviate.series.words import words_of
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
-from deviate.stats.estimates.proof import select_completed
 from deviate.stats.hypothesis.paired import differing_rules, pairing_cost
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm, label_of
-from deviate.stats.remarks import non_finite_note
-from deviate.stats.sides import is_called_best
 
 FEWEST_EQUAL = 3
 """Runs with an equal score from which that is no chance."""

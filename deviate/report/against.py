@@ -4,18 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deviate.errors import InputError
-from deviate.model.estimates import VERDICT_RUNS, Unavailable
-from deviate.model.published_results import PublishedComparison, PublishedFindings
+from deviate.model.comparisons import Description
+from deviate.model.estimates import VERDICT_RUNS
+from deviate.model.published_results import PublishedComparison, PublishedFindings, PublishedResult
 from deviate.model.records import Experiment
 from deviate.model.texts import count
 from deviate.report.advice import warnings_of
 from deviate.report.published_text import OPTION, parse_published
+from deviate.series.sides import scale_between
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
 from deviate.stats.published_results import compare_published
-
-FAR = 25.0
-"""Ratio of two means from which one of them is taken for a percentage, if nothing else says so."""
 
 
 def judge_published(experiment: Experiment, texts: Sequence[str], options: AnalysisOptions) -> PublishedFindings:
@@ -47,8 +46,8 @@ def judge_published(experiment: Experiment, texts: Sequence[str], options: Analy
     # Which metric is the primary one is no question here, for the user has named one.
     basis = replace(findings.basis, question=None, idle_margin=None)
     warnings = warnings_of(replace(findings, basis=basis))
-    of_numbers = [note(one) for note in (scale_note, few_runs_note) for one in comparisons]
-    notes = [*filter(None, of_numbers), *warnings]
+    of_scales = (scale_note(result, described[result.metric]) for result in results)
+    notes = [*filter(None, (*of_scales, *map(few_runs_note, comparisons))), *warnings]
     return PublishedFindings(
         experiment=experiment.name,
         variant=experiment.variant,
@@ -59,22 +58,18 @@ def judge_published(experiment: Experiment, texts: Sequence[str], options: Analy
     )
 
 
-def scale_note(comparison: PublishedComparison) -> str:
+def scale_note(published: PublishedResult, ours: Description) -> str:
     """A warning if one side looks like a percentage and the other like a fraction; empty otherwise."""
-    mean, published_mean = comparison.mean, comparison.published.mean
-    if isinstance(mean, Unavailable) or min(mean, published_mean) <= 0:
+    factor = scale_between([published.mean], ours.values, ours.metric)
+    if published.is_percentage and ours.n and max(ours.values) <= 1 < published.mean:
+        factor = 0.01
+    if not factor:
         return ""
-    is_far = comparison.direction == "max" or max(mean, published_mean) / min(mean, published_mean) >= FAR
-    if mean <= 1 < published_mean <= 100 and (is_far or comparison.published.is_percentage):
-        words, change, factor = ("a percentage", "a fraction"), "divide theirs and its spread by 100", 0.01
-    elif published_mean <= 1 < mean <= 100 and is_far:
-        words, change, factor = ("a fraction", "a percentage"), "multiply theirs and its spread by 100", 100.0
-    else:
-        return ""
-    name = comparison.published.metric
+    name, kinds = published.metric, ("a percentage", "a fraction") if factor < 1 else ("a fraction", "a percentage")
+    verb = "divide" if factor < 1 else "multiply"
     return (
-        f"{name}: theirs ({published_mean:g}) looks like {words[0]}, ours ({mean:.6g}) like {words[1]}. Nothing was "
-        f"converted: {change}, as {name}={published_mean * factor:.6g}."
+        f"{name}: theirs ({published.mean:g}) looks like {kinds[0]}, ours ({ours.mean:.6g}) like {kinds[1]}. Nothing "
+        f"was converted: {verb} theirs and its spread by 100, as {name}={published.mean * factor:.6g}."
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model.records import Experiment
 from deviate.model.texts import count
-from deviate.stats.estimates.proof import agreement, cure, evaluation_agreement, hash_words, select_completed
+from deviate.series.repeatability import agreement, cure, evaluation_agreement, hash_words, select_completed
 
 VARIES = "the division of the data"
 

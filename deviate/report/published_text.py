@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from deviate.errors import InputError
 from deviate.model.estimates import Estimate, Unavailable
 from deviate.model.published_results import PublishedResult
-from deviate.stats.lookup import require_metric
+from deviate.series.lookup import require_metric
 
 OPTION = "--against"
 NUMBER = r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"

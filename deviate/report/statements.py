@@ -10,9 +10,8 @@ from deviate.model.places import place_text
 from deviate.model.records import Experiment
 from deviate.model.texts import count, first_few
 from deviate.report.evaluation import evaluation_statements
-from deviate.stats.estimates.proof import equal_words, select_completed, where
-from deviate.stats.estimates.sample import spread_refusal
-from deviate.stats.study import (
+from deviate.series.repeatability import equal_words, select_completed, where
+from deviate.series.study import (
     CONTROL,
     SCRIPT,
     STREAMS,
@@ -21,6 +20,7 @@ from deviate.stats.study import (
     isolates,
     leaves_other_out,
 )
+from deviate.stats.estimates.sample import spread_refusal
 
 MOST_LISTED = 5
 MOST_RECORDED = 100

@@ -122,7 +122,7 @@ def _finite(
                 where = "outside the main loop"
             else:
                 where = f"at the last step ({step})" if at_end else f"at step {step}"
-            return Unavailable.because(Reason.NOT_FINITE, f"{_name(value)} {where}")
+            return Unavailable.because(Reason.NOT_FINITE, text=f"{_name(value)} {where}")
     return float(reduce([value for _, value in measurements]))
 
 

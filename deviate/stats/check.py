@@ -5,31 +5,30 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from deviate.model.analysis import Direction
-from deviate.model.check import CheckOutcome, CompletionCheck, ControlCheck, MetricCheck
-from deviate.model.comparisons import Comparison, CompletionComparison
+from deviate.model.check import CheckGround, CheckOutcome, CompletionCheck, ControlCheck, ControlOutcome, MetricCheck
+from deviate.model.comparisons import NOT_WORSE, Comparison, CompletionComparison
 from deviate.model.estimates import (
+    NOT_ASKED,
     PAIRED_ALONE_RUNS,
     VERDICT_RUNS,
     Estimate,
     Interval,
     Reason,
-    Test,
     Unavailable,
-    level_text,
 )
 from deviate.model.findings import PairFindings
 from deviate.model.records import Experiment
-from deviate.model.texts import count
-from deviate.stats.compare import deciding_scores
-from deviate.stats.design.power import runs_needed
-from deviate.stats.estimates.proof import equal_words, repeatability, where
-from deviate.stats.estimates.sample import Values
-from deviate.stats.hypothesis.both import NEAR, ask_fit, including, interval_of_both, unfit
+from deviate.series.repeatability import repeatability
+from deviate.stats.estimates.sample import Values, too_few
+from deviate.stats.hypothesis.both import ask_fit, including, interval_of_both, unfit
 from deviate.stats.hypothesis.two_tests import Side
 from deviate.stats.multiple.pairs import holm
-from deviate.stats.verdict import needed_pairs, no_failure, unfair_loss
+from deviate.stats.scores import deciding_scores
+from deviate.stats.verdict import count_needed, needed_pairs, unfair_loss
 
-TOO_FEW = "needs {needed}, has {n}: with fewer a check is always undecided"
+NO_MARGIN = Unavailable("no margin was given")
+CLAIMS = {CheckGround.BEYOND, CheckGround.WITHIN, CheckGround.CONSTANT}
+"""Grounds on which one side is said to be better, which it may owe to its failed runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,22 +125,32 @@ def check_metrics(
     p_upper = holm([answer if isinstance(answer, Unavailable) else answer.p_upper for answer in answers])
     checks = []
     for (pair, comparison), weighed, p_adjusted, most in zip(checked, answers, p_values, p_upper, strict=True):
-        outcome, reason = _outcome(comparison, weighed, p_adjusted, most, len(checked), confidence)
         level = confidence if isinstance(weighed, Unavailable) else weighed.interval.confidence
-        is_alone = len(checked) == 1 and level == confidence
+        outcome, ground = (
+            _judge_untested(comparison, weighed.kind)
+            if isinstance(weighed, Unavailable)
+            else _judge_weighed(weighed, p_adjusted, most)
+        )
+        claim = "worse" if outcome == "worse" else NOT_WORSE if comparison.metric.margin else "better"
+        is_claim = outcome != "undecided" and ground in CLAIMS
+        unfair = unfair_loss(comparison, claim, level) if is_claim else None
         checks.append(
             MetricCheck(
                 baseline=pair.baseline,
                 candidate=pair.candidate,
                 comparison=comparison,
                 margin=comparison.metric.margin or 0.0,
-                outcome=outcome,
-                reason=reason,
+                outcome="undecided" if unfair else outcome,
                 bound=weighed if isinstance(weighed, Unavailable) else weighed.bound,
                 bound_confidence=level,
                 p_adjusted=p_adjusted,
                 n_family=len(checked),
-                needed=_count_needed(comparison, level, is_alone=is_alone),
+                # The power of the one-sided bound for a true difference of 0.
+                needed=count_needed(comparison, 2 * level - 1, is_alone=len(checked) == 1 and level == confidence)
+                if comparison.metric.margin
+                else NO_MARGIN,
+                ground=CheckGround.UNFAIR if unfair else ground,
+                unfair=unfair or NOT_ASKED,
             )
         )
     return tuple(checks)
@@ -157,26 +166,25 @@ def check_completion(pairs: Sequence[PairFindings], *, confidence: float) -> tup
         compared = pair.completion
         test = compared if isinstance(compared, Unavailable) else compared.test
         p_values.append(test if isinstance(test, Unavailable) else test.p_value)
-    checks = []
-    for pair, p_adjusted in zip(pairs, holm(p_values), strict=True):
-        outcome, reason = _completion_outcome(pair.completion, p_adjusted, confidence)
-        checks.append(CompletionCheck(pair.baseline, pair.candidate, pair.completion, outcome, reason, p_adjusted))
-    return tuple(checks)
+    return tuple(
+        CompletionCheck(
+            pair.baseline,
+            pair.candidate,
+            pair.completion,
+            _judge_completion(pair.completion, p_adjusted, confidence),
+            p_adjusted,
+        )
+        for pair, p_adjusted in zip(pairs, holm(p_values), strict=True)
+    )
 
 
 def check_control(name: str, experiment: Experiment | None) -> ControlCheck:
     """Whether the runs of a control variant are bitwise equal; None where there is no such variant."""
     if experiment is None:
-        return ControlCheck(name, "absent", "there is no control variant: add control to --variants", None)
+        return ControlCheck(name, "absent", None)
     proof = repeatability(experiment)
-    if proof.is_equal is None:
-        reason = f"needs 2 completed runs, has {proof.n}"
-        if proof.n > 1:
-            reason = f"its {proof.n} runs reported no quality metric and no weights"
-        return ControlCheck(name, "absent", reason, proof)
-    if proof.is_equal:
-        return ControlCheck(name, "intact", f"identical, {equal_words(proof)}", proof)
-    return ControlCheck(name, "broken", f"{where(proof)}, although everything was held", proof)
+    outcome: ControlOutcome = "absent" if proof.is_equal is None else "intact" if proof.is_equal else "broken"
+    return ControlCheck(name, outcome, proof)
 
 
 def _weigh(comparison: Comparison, confidence: float, *, has_partners: bool, n_family: int) -> Weighed | Unavailable:
@@ -186,15 +194,17 @@ def _weigh(comparison: Comparison, confidence: float, *, has_partners: bool, n_f
         raise ValueError(f"The metric {comparison.metric.name} has no direction.")
     interval = comparison.difference_interval
     level = interval.confidence if isinstance(interval, Interval) else confidence
-    if too_few := _too_few(comparison, is_alone=n_family == 1 and level == confidence):
-        return Unavailable(too_few)
+    b, a = deciding_scores(comparison)
+    pairs = needed_pairs(is_alone=n_family == 1 and level == confidence)
+    few = too_few(pairs, len(b), noun="pair") if comparison.is_paired else too_few(VERDICT_RUNS, len(b), len(a))
+    if few is not None:
+        return few
     if has_partners and comparison.baseline.scores == comparison.candidate.scores:
         return Unavailable.because(Reason.UNCHANGED)
     if comparison.verdict.word == "withheld":
-        return Unavailable(comparison.verdict.reason)
+        return comparison.verdict.refusal
     if isinstance(interval, Unavailable):  # at an early look even the smallest p of few runs may exceed the level
         return interval
-    b, a = deciding_scores(comparison)
     return weigh(
         b,
         a,
@@ -205,107 +215,34 @@ def _weigh(comparison: Comparison, confidence: float, *, has_partners: bool, n_f
     )
 
 
-def _too_few(comparison: Comparison, *, is_alone: bool) -> str:
-    b, a = deciding_scores(comparison)
-    if comparison.is_paired and len(b) < (needed := needed_pairs(is_alone=is_alone)):
-        return TOO_FEW.format(needed=count(needed, "pair"), n=len(b))
-    if not comparison.is_paired and min(len(b), len(a)) < VERDICT_RUNS:
-        return TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", n=f"{len(b)} and {len(a)}")
-    return ""
-
-
-def _outcome(
-    comparison: Comparison,
-    weighed: Weighed | Unavailable,
-    p_adjusted: Estimate,
-    p_upper: Estimate,
-    n_family: int,
-    confidence: float,
-) -> tuple[CheckOutcome, str]:
-    if isinstance(weighed, Unavailable):
-        return _outcome_untested(comparison, weighed, confidence)
-    margin = comparison.metric.margin or 0.0
-    level = weighed.interval.confidence
-    worse = "beyond the margin" if margin else "on the worse side of 0"
+def _judge_weighed(weighed: Weighed, p_adjusted: Estimate, p_upper: Estimate) -> tuple[CheckOutcome, CheckGround]:
+    alpha = 1 - weighed.interval.confidence
     if weighed.is_beyond:
-        if not isinstance(p_upper, Unavailable) and p_upper < 1 - level:
-            if unfair := unfair_loss(comparison, "worse", level):
-                return "undecided", unfair
-            return "worse", f"the whole {level_text(level)} interval of the difference lies {worse}"
-        if not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - level:
-            return "undecided", f"the interval lies {worse}, but {NEAR}"
-        questions = count(n_family, "question")
-        return "undecided", f"the interval lies {worse}, but p adjusted for {questions} is not below alpha"
-    if weighed.is_within:
-        word = "not worse" if margin else "better"
-        if unfair := unfair_loss(comparison, word, level):
-            return "undecided", unfair
-        reason = f"better: the one-sided {level_text(level)} bound is on the better side of 0"
-        if margin:
-            reason = f"not worse by more than the margin: the one-sided {level_text(level)} bound is within it"
-        return "passed", f"{reason}{no_failure(comparison.candidate)}"
-    if margin:
-        return "undecided", "shown neither to be worse by more than the margin nor to be within it"
-    return "undecided", "not shown to be worse; without a margin, only a better candidate passes"
+        if not isinstance(p_upper, Unavailable) and p_upper < alpha:
+            return "worse", CheckGround.BEYOND
+        is_near = not isinstance(p_adjusted, Unavailable) and p_adjusted < alpha
+        return "undecided", CheckGround.NEAR if is_near else CheckGround.FAMILY
+    return ("passed", CheckGround.WITHIN) if weighed.is_within else ("undecided", CheckGround.OPEN)
 
 
-def _outcome_untested(comparison: Comparison, answer: Unavailable, confidence: float) -> tuple[CheckOutcome, str]:
-    if answer.kind is Reason.IDENTICAL:
-        return "passed", comparison.verdict.reason
-    if answer.kind is Reason.UNCHANGED:
-        return (
-            "passed",
-            f"{answer.reason}: all {comparison.baseline.n} runs have the scores of those with the same seeds",
-        )
-    if answer.kind is Reason.CONSTANT_DIFFERENCE:
-        return _outcome_without_spread(comparison, confidence)
-    return "undecided", answer.reason
-
-
-def _outcome_without_spread(comparison: Comparison, confidence: float) -> tuple[CheckOutcome, str]:
-    """The outcome by sign and margin, if each side, or all pairs, show one number and there is nothing to test."""
+def _judge_untested(comparison: Comparison, kind: Reason | None) -> tuple[CheckOutcome, CheckGround]:
+    """The outcome where there is nothing to test; of a constant difference, by sign and margin."""
+    if kind in (Reason.IDENTICAL, Reason.UNCHANGED):
+        return "passed", CheckGround.UNTESTED
+    if kind is not Reason.CONSTANT_DIFFERENCE:
+        return "undecided", CheckGround.UNTESTED
     b, a = deciding_scores(comparison)
-    difference, margin = a[0] - b[0], comparison.metric.margin or 0.0
-    gain = difference if comparison.metric.direction == "max" else -difference
-    word = "worse" if gain < -margin else "not worse" if margin else "better"
-    if unfair := unfair_loss(comparison, word, confidence):
-        return "undecided", unfair
-    runs = count(len(b), "pair") if comparison.is_paired else f"{len(b)} v {len(a)} runs"
-    reason = f"constant difference {difference:.4g} in {runs}, no spread observed"
-    if word == "worse":
-        return "worse", f"{reason}: {'beyond the margin' if margin else 'on the worse side of 0'}"
-    within = "not worse by more than the margin" if margin else "on the better side of 0"
-    return "passed", f"{reason}: {within}{no_failure(comparison.candidate)}"
+    gain = a[0] - b[0] if comparison.metric.direction == "max" else b[0] - a[0]
+    return "worse" if gain < -(comparison.metric.margin or 0.0) else "passed", CheckGround.CONSTANT
 
 
-def _count_needed(comparison: Comparison, level: float, *, is_alone: bool) -> int | Unavailable:
-    """Runs needed, from the power of the one-sided bound for a true difference of 0, never of the observed one.
-
-    Source: noncentral t, as in `runs_needed`.
-    """
-    margin = comparison.metric.margin
-    if not margin:
-        return Unavailable("no margin was given")
-    b, a = deciding_scores(comparison)
-    two_sided = 2 * level - 1
-    needed = runs_needed(margin, b, a, confidence=two_sided, is_paired=comparison.is_paired)
-    least = needed_pairs(is_alone=is_alone) if comparison.is_paired else VERDICT_RUNS
-    return needed if isinstance(needed, Unavailable) else max(needed, least)
-
-
-def _completion_outcome(
+def _judge_completion(
     completion: CompletionComparison | Unavailable, p_adjusted: Estimate, confidence: float
-) -> tuple[CheckOutcome, str]:
-    if isinstance(completion, Unavailable):
-        return "undecided", completion.reason
-    difference, test = completion.difference, completion.test
-    if isinstance(difference, Unavailable):
-        return "undecided", difference.reason
-    if difference >= 0:
-        return "passed", "at least as large a share of its runs completed"
-    if min(completion.baseline.n_runs, completion.candidate.n_runs) < VERDICT_RUNS:
-        sizes = f"{completion.baseline.n_runs} and {completion.candidate.n_runs}"
-        return "undecided", TOO_FEW.format(needed=f"{count(VERDICT_RUNS, 'run')} in each", n=sizes)
-    if isinstance(test, Test) and not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence:
-        return "worse", f"fewer of its runs completed ({test.name}'s exact test)"
-    return "undecided", "fewer of its runs completed; with these numbers of runs, this may be chance"
+) -> CheckOutcome:
+    if isinstance(completion, Unavailable) or isinstance(completion.difference, Unavailable):
+        return "undecided"
+    if completion.difference >= 0:
+        return "passed"
+    is_enough = min(completion.baseline.n_runs, completion.candidate.n_runs) >= VERDICT_RUNS
+    is_shown = not isinstance(p_adjusted, Unavailable) and p_adjusted < 1 - confidence
+    return "worse" if is_enough and is_shown else "undecided"

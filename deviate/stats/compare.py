@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deviate.model.analysis import Direction
-from deviate.model.comparisons import Comparison, Description, FurtherFigure, Paired, Verdict
+from deviate.model.comparisons import Comparison, Description, FurtherFigure, Ground, Paired, Verdict
 from deviate.model.estimates import NOT_ASKED, PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Unavailable
 from deviate.stats.changes import change_comparison
 from deviate.stats.describe import describe
@@ -24,12 +24,13 @@ from deviate.stats.hypothesis.both import (
     permutation_test,
     upper_p,
 )
-from deviate.stats.hypothesis.paired import compare_pairs, match, pairing_cost
+from deviate.stats.hypothesis.paired import compare_pairs, pairing_cost
 from deviate.stats.hypothesis.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
 from deviate.stats.registry import Statistic, labelled_statistics
-from deviate.stats.verdict import SIDES, decide
+from deviate.stats.scores import deciding_scores, match
+from deviate.stats.verdict import decide
 
-_UNJUDGED = Verdict("undecided", "")
+_UNJUDGED = Verdict("undecided", Ground.RUNS)
 PLAIN = (
     *(welch, student, kolmogorov_smirnov, levene),
     *(effect.cohens_d, effect.cohens_d_unweighted, effect.hedges_g, effect.glass_delta),
@@ -98,8 +99,7 @@ def compare_descriptions(
     b, a = baseline.values, candidate.values
     seed = int(rng.integers(2**63))
     resamples = resamples or bootstrap.Resamples(np.random.default_rng(seed))
-    ratio, robust = effect.sd_ratio(b, a), brown_forsythe(b, a)
-    of_welch = welch_interval(b, a, confidence=confidence)
+    robust, of_welch = brown_forsythe(b, a), welch_interval(b, a, confidence=confidence)
     margin, direction = baseline.metric.margin, baseline.metric.direction
     figures: dict[str, Any] = {function.__name__: function(b, a) for function in PLAIN}
     figures |= {function.__name__: function(b, a, confidence=confidence) for function in INTERVALS}
@@ -117,7 +117,7 @@ def compare_descriptions(
         mann_whitney=mann_whitney(b, a),
         p_adjusted=NOT_ASKED,
         brown_forsythe=robust,
-        sd_ratio=ratio,
+        sd_ratio=effect.sd_ratio(b, a),
         detectable=power.detectable_difference(b, a, confidence=confidence),
         verdict=_UNJUDGED,
         equivalence=NOT_ASKED
@@ -126,12 +126,7 @@ def compare_descriptions(
         permutation=permutation_test(b, a, confidence=confidence),
         glass_delta_interval=bootstrap.glass_delta_bootstrap(b, a, rng=resamples, confidence=confidence),
         spread_verdict=decide_spread(
-            baseline,
-            candidate,
-            ratio=ratio,
-            brown_forsythe=robust,
-            confidence=confidence,
-            spread_ratio=spread_ratio,
+            baseline, candidate, brown_forsythe=robust, confidence=confidence, spread_ratio=spread_ratio
         ),
         **figures,
     )
@@ -139,7 +134,8 @@ def compare_descriptions(
         comparison = _as_pairs(comparison, resamples, confidence)
     if (reason := one_observation(b, a)) is not None:
         comparison = change_comparison(comparison, lambda _: reason, lambda _: reason)
-        comparison = replace(comparison, detectable=reason, detectable_interval=reason)
+        equivalence_ = comparison.equivalence if margin is None else reason
+        comparison = replace(comparison, detectable=reason, detectable_interval=reason, equivalence=equivalence_)
     pairs = deciding_scores(comparison) if is_paired else None
     further = _compute_labelled((b, a), pairs, confidence=confidence, seed=seed)
     comparison = _with_asked_values(replace(comparison, further=further), confidence)
@@ -179,14 +175,6 @@ def refine_p(comparison: Comparison) -> Comparison:
     return replace(changed, p_adjusted=p_value, p_upper=p_upper)
 
 
-def deciding_scores(comparison: Comparison) -> tuple[list[float], list[float]]:
-    """Scores of baseline and candidate for the tests of the verdict: those of complete pairs if runs are paired."""
-    if comparison.is_paired:
-        b, a, _ = match(comparison.baseline, comparison.candidate)
-        return b, a
-    return comparison.baseline.values, comparison.candidate.values
-
-
 def both_p(comparison: Comparison) -> tuple[Estimate, Estimate]:
     """The larger p of both tests, and the larger p at the upper end of the Monte-Carlo error."""
     t_test, permutation = comparison.both_tests
@@ -205,11 +193,10 @@ def with_adjusted_p(
     confidence: float,
     n_family: int = 1,
     has_looks: bool = False,
-    names: tuple[str, str] = SIDES,
 ) -> Comparison:
     """The comparison as a member of a family, with adjusted p and recomputed verdict."""
     adjusted = replace(comparison, p_adjusted=p_adjusted, p_upper=p_upper)
-    verdict = decide(adjusted, confidence=confidence, n_family=n_family, has_looks=has_looks, names=names)
+    verdict = decide(adjusted, confidence=confidence, n_family=n_family, has_looks=has_looks)
     return replace(adjusted, verdict=verdict)
 
 
@@ -243,12 +230,10 @@ def _as_pairs(comparison: Comparison, resamples: bootstrap.Resamples, confidence
 
 
 def _difference(baseline: Description, candidate: Description) -> Estimate:
-    for description in (baseline, candidate):
-        if isinstance(description.mean, Unavailable):
-            return Unavailable(description.note)
-    if isinstance(candidate.mean, Unavailable) or isinstance(baseline.mean, Unavailable):
-        return Unavailable("no score")
-    return candidate.mean - baseline.mean
+    before, after = baseline.mean, candidate.mean
+    if isinstance(before, Unavailable):
+        return Unavailable(baseline.note)
+    return Unavailable(candidate.note) if isinstance(after, Unavailable) else after - before
 
 
 Samples = tuple[Sequence[float], Sequence[float]]

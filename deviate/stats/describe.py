@@ -10,12 +10,12 @@ from deviate.model.estimates import FAILURES, VERDICT_RUNS, Estimate, Reason, Sc
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
 from deviate.model.texts import count
+from deviate.series.remarks import contention, non_finite_note
 from deviate.series.score import aggregate_series, score_of
 from deviate.stats.design.precision import precision_note, target_of
 from deviate.stats.estimates import bootstrap, one_sample
 from deviate.stats.estimates.sample import Values, moments, spread_refusal
 from deviate.stats.estimates.sampling import examples_of, sampling_error
-from deviate.stats.remarks import contention, non_finite_note
 
 NO_RESULT = {"crashed": Reason.CRASHED, "timed_out": Reason.TIMED_OUT, "silent": Reason.SILENT}
 NOT_COUNTED = ("lost", "cancelled")
@@ -82,7 +82,7 @@ def _score(run: Run, metric: SelectedMetric, metrics: Sequence[SelectedMetric]) 
     score = score_of(run.series, metric, metrics)
     if run.status == "diverged":
         text = f"diverged: {score.reason}" if isinstance(score, Unavailable) else ""
-        return Unavailable.because(Reason.DIVERGED, text)
+        return Unavailable.because(Reason.DIVERGED, text=text)
     return score
 
 

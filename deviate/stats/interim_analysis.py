@@ -4,17 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from deviate.model.comparisons import Comparison, CompletionComparison, Equivalence, Paired, SpreadVerdict, Verdict
+from deviate.model.comparisons import (
+    Comparison,
+    CompletionComparison,
+    Equivalence,
+    Ground,
+    Paired,
+    SpreadVerdict,
+    Verdict,
+)
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable, level_text
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
 from deviate.model.texts import count
+from deviate.series.lookup import require_metric
 from deviate.stats.changes import change_comparison
 from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED, describe_runs
 from deviate.stats.design.group_sequential import SPENDING_NAMES, SpendingPlan, at_look, repeated_p
 from deviate.stats.design.precision import MIN_RUNS, PrecisionTarget, forecast, half_width, is_precise_enough
-from deviate.stats.lookup import require_metric
 
 EFFECTS = (
     *("difference", "cohens_d", "cohens_d_unweighted", "hedges_g", "glass_delta", "superiority", "cliffs_delta"),
@@ -98,16 +106,14 @@ class Standing:
 
     def judge(self, comparison: Comparison) -> Comparison:
         """The comparison with its verdict withheld, or with the look at which it was decided."""
-        word, reason = comparison.verdict.word, comparison.verdict.reason
         if self.refusal or self.mark:
-            is_answer = word == "identical" or min(comparison.baseline.n, comparison.candidate.n) < 2
+            is_answer = comparison.verdict.word == "identical" or min(comparison.baseline.n, comparison.candidate.n) < 2
             if is_answer and not self.is_pending:
                 return comparison
-            return replace(comparison, verdict=Verdict("withheld", self.sentence))
+            return replace(comparison, verdict=Verdict("withheld", Ground.WITHHELD, Unavailable(self.sentence)))
         if self.plan is None or self.look is None:
             return comparison
-        where = f"look {self.look} of {len(self.plan.numbers)}"
-        return replace(comparison, verdict=Verdict(word, f"{where}: {reason}"))
+        return replace(comparison, verdict=replace(comparison.verdict, look=(self.look, len(self.plan.numbers))))
 
 
 def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, is_paired: bool = False) -> Standing:

@@ -18,14 +18,14 @@ from deviate.model.records import Experiment
 from deviate.series.aggregates import refuse_aggregate
 from deviate.series.copies import distinct_metrics
 from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, choose_headline, is_result, rank_of
+from deviate.series.lookup import require_metric
+from deviate.series.repeatability import evaluation_agreement
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.bootstrap import Resamples
-from deviate.stats.estimates.proof import evaluation_agreement
 from deviate.stats.hypothesis.failures import completion
 from deviate.stats.hypothesis.paired import match_partners
 from deviate.stats.hypothesis.survival import attainment
-from deviate.stats.lookup import require_metric
 from deviate.stats.multiple.many import compare_many
 from deviate.stats.multiple.pairs import compare_all, find_headline, label_of, match_metrics
 from deviate.stats.multiple.tasks import compare_tasks
@@ -302,8 +302,7 @@ def _with_late_margins(pair: PairFindings, baseline: Experiment, candidate: Expe
         is_used = isinstance(comparison.equivalence, Equivalence) and comparison.verdict.word != "withheld"
         if not is_used or date_margin(comparison, baseline, candidate) != MARGIN_AFTER:
             return comparison
-        verdict = replace(comparison.verdict, reason=f"{comparison.verdict.reason}; {MARGIN_AFTER}")
-        return replace(comparison, verdict=verdict)
+        return replace(comparison, verdict=replace(comparison.verdict, is_margin_late=True))
 
     comparisons = tuple(map(marked, pair.comparisons))
     return replace(pair, comparisons=comparisons, headline=find_headline(comparisons))

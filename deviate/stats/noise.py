@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 
 from deviate.model.comparisons import Description
-from deviate.model.estimates import Estimate, Interval, Score, Unavailable
+from deviate.model.estimates import Interval, Score, Unavailable
 from deviate.model.findings import ExperimentFindings, NoiseFindings, NoiseRow, NoiseTable, Study
 from deviate.model.plan import SelectedMetric
+from deviate.series.study import BOTH, find_unrouted_draws, isolates, leaves_other_out, study_of
 from deviate.stats.estimates import spread
-from deviate.stats.estimates.cost import overhead
 from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval
-from deviate.stats.estimates.one_sample import sd_interval
-from deviate.stats.estimates.sample import moments, spread_refusal
-from deviate.stats.study import BOTH, find_unrouted_draws, isolates, leaves_other_out, study_of
+from deviate.stats.estimates.one_sample import sd_interval, sd_of
+from deviate.stats.estimates.overhead import overhead
+from deviate.stats.estimates.sample import spread_refusal, too_few
 
 REFERENCE = Unavailable("reference")
 CONFIGURATION = Unavailable("configuration, not noise")
@@ -77,7 +77,7 @@ def _row(study: Study, index: int, scores: dict[str, tuple[Score, ...]], confide
         kind=kind,
         varied=experiment.varied,
         scores=scores[experiment.variant],
-        sd=_sd(values),
+        sd=sd_of(values) if values else Unavailable("no score"),
         sd_interval=_sd_interval(study, index, values, confidence),
         ratio=no_ratio or sd_ratio(whole, values),
         ratio_interval=no_ratio or sd_ratio_interval(whole, values, confidence=confidence),
@@ -110,12 +110,6 @@ def _values(scores: Sequence[Score]) -> list[float]:
     return [score.value for score in scores]
 
 
-def _sd(values: Sequence[float]) -> Estimate:
-    if len(values) < 2:
-        return Unavailable("1 run: spread unknown" if values else "no score")
-    return moments(values).sd
-
-
 def _sd_interval(study: Study, index: int, values: Sequence[float], confidence: float) -> Interval | Unavailable:
     if study.kinds[index] == "configuration":
         return Unavailable("levels are chosen, not drawn")
@@ -131,9 +125,7 @@ def _no_ratio(study: Study, index: int, values: Sequence[float], whole: Sequence
         return REFERENCE
     if study.kinds[index] == "configuration":
         return CONFIGURATION
-    if min(len(values), len(whole)) < RATIO_RUNS:
-        return Unavailable(f"needs {RATIO_RUNS} runs in each, has {len(whole)} and {len(values)}")
-    if reason := spread_refusal(values):
+    if reason := too_few(RATIO_RUNS, len(whole), len(values)) or spread_refusal(values):
         return reason
     if reason := spread_refusal(whole):
         return Unavailable(f"{reference.variant}: {reason.reason}")

@@ -17,7 +17,7 @@ from deviate.stats.design.design import NO_VERDICT, runs_for_margin
 from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, fewest, spread_within
 from deviate.stats.estimates.sample import moments, without_spread
 from deviate.stats.estimates.summary import sd_ends
-from deviate.stats.hypothesis.paired import match
+from deviate.stats.scores import match
 
 PLANNED_RUNS = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50)
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import replace
 
-from deviate.model.comparisons import Description, Verdict
+from deviate.model.comparisons import Description, Ground, Verdict
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
@@ -57,7 +57,7 @@ def compare_published(
         hedges_g_interval=refusal or _with_mark(hedges_g_interval(baseline, candidate, confidence=confidence), mark),
         sd_ratio=refusal or sd_ratio(baseline, candidate),
         sd_ratio_interval=refusal or _with_mark(sd_ratio_interval(baseline, candidate, confidence=confidence), mark),
-        verdict=Verdict("undecided", _why_undecided(described.n, published.n)),
+        verdict=Verdict("undecided", Ground.REFUSED, Unavailable(_why_undecided(described.n, published.n))),
         margin=margin,
         margin_interval=Unavailable("no margin was given") if margin is None else interval(2 * confidence - 1),
     )

@@ -13,7 +13,7 @@ import pytest
 from markup import Page
 from schemas import Schema, schema_flaws
 
-from deviate.model.comparisons import Verdict
+from deviate.model.comparisons import Ground, Verdict
 from deviate.model.cost import CostFactor, CostFindings, KernelCost, ProfileFindings
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedFindings, PublishedResult
@@ -66,7 +66,7 @@ def published(source: str = "Smith 2020", *, n: int = 5) -> PublishedFindings:
     found = interval(0.1, 0.7) if n > 1 else NONE
     comparison = PublishedComparison(
         result, "%", "max", "last", (94.5, 94.6, 94.7), 3, 94.6, interval(94.4, 94.8), 0.1, 0.4, found,
-        NONE, NONE, NONE, NONE, Verdict("undecided", "their scores are not known"), 0.5, found,
+        NONE, NONE, NONE, NONE, Verdict("undecided", Ground.REFUSED, NONE), 0.5, found,
     )  # fmt: skip
     return PublishedFindings(source, "algo", ("train.py", source), 0.95, (comparison,), ())
 

@@ -12,6 +12,7 @@ from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.findings import Findings, PairFindings
 from deviate.model.records import Experiment, Run
 from deviate.report.advice import warnings_of
+from deviate.report.verdicts import verdict_reason
 from deviate.stats.design.group_sequential import SpendingPlan, at_look, repeated_p
 from deviate.stats.hypothesis.both import BothTests, ask_both
 from deviate.stats.judge import judge
@@ -56,7 +57,7 @@ def test_a_p_below_alpha_does_not_decide_before_it_is_below_the_critical_p_of_it
     _, undeclared = only(judge([side("a", 0, 10, looks=()), side("b", 1.1, 10, looks=())]))
     pair, declared = only(judge([side("a", 0, 10), side("b", 1.1, 10)]))
     assert (undeclared.verdict.word, declared.verdict.word) == ("better", "undecided")
-    assert declared.verdict.reason.startswith("look 2 of 3: the 99.7% interval of the difference contains 0")
+    assert verdict_reason(declared).startswith("look 2 of 3: the 99.7% interval of the difference contains 0")
     assert pair.looks == (
         "look 2 of 3, declared at 5, 10, 20 runs (O'Brien-Fleming spending): critical p .00305, repeated 99.7% "
         "intervals, adjusted p are repeated p-values"
@@ -102,7 +103,7 @@ def test_the_last_look_decides_nearly_as_a_single_test_and_the_spending_is_that_
 def test_between_looks_no_test_and_no_interval_is_shown_and_the_next_look_is_named() -> None:
     pair, comparison = only(judge([side("a", 0, 7), side("b", 9, 7)]))
     assert comparison.verdict.word == "withheld"
-    assert comparison.verdict.reason == "no look is declared at 7 runs: verdict withheld until 10" == pair.looks
+    assert verdict_reason(comparison) == "no look is declared at 7 runs: verdict withheld until 10" == pair.looks
     assert comparison.difference == pytest.approx(9)
     refusal = Unavailable("no look is declared at 7 runs")
     tests = (comparison.welch, comparison.student, comparison.mann_whitney, comparison.p_adjusted)
@@ -121,14 +122,14 @@ def test_between_looks_no_test_and_no_interval_is_shown_and_the_next_look_is_nam
 )
 def test_both_sides_have_to_stand_at_the_same_look(n_baseline: int, n_candidate: int, told: str) -> None:
     _, comparison = only(judge([side("a", 0, n_baseline), side("b", 1, n_candidate)]))
-    assert (comparison.verdict.word, comparison.verdict.reason) == ("withheld", told)
+    assert (comparison.verdict.word, verdict_reason(comparison)) == ("withheld", told)
 
 
 def test_failures_count_towards_a_look_and_lost_runs_do_not() -> None:
     crashed, lost = run(9, {}, "crashed"), run(10, {}, "lost")
     _, comparison = only(judge([side("a", 0, 10), side("b", 3, 9, runs=[crashed, lost])]))
     assert comparison.verdict.word == "better"
-    assert comparison.verdict.reason.startswith("look 2 of 3: 1 of 10 runs of b and 0 of 10 of a have no score")
+    assert verdict_reason(comparison).startswith("look 2 of 3: 1 of 10 runs of b and 0 of 10 of a have no score")
 
 
 def test_a_baseline_that_was_carried_out_before_counts_with_all_its_runs() -> None:
@@ -141,7 +142,7 @@ def test_a_baseline_that_was_carried_out_before_counts_with_all_its_runs() -> No
 def test_plans_that_differ_leave_the_verdict_open() -> None:
     _, comparison = only(judge([side("a", 0, 10), side("b", 3, 10, looks=(10, 20))]))
     assert comparison.verdict.word == "withheld"
-    assert comparison.verdict.reason == (
+    assert verdict_reason(comparison) == (
         "the declared looks differ, 5, 10, 20 (O'Brien-Fleming) v 10, 20 (O'Brien-Fleming): verdict withheld"
     )
 
@@ -151,7 +152,7 @@ def test_unplanned_looks_mark_p_values_and_intervals_and_withhold_the_verdict() 
     findings = judge([replace(before, n_unplanned_looks=1), replace(after, n_unplanned_looks=2)])
     pair, comparison = only(findings)
     assert comparison.verdict.word == "withheld"
-    assert comparison.verdict.reason == "p-values not valid: 2 unplanned looks; verdict withheld" == pair.looks
+    assert verdict_reason(comparison) == "p-values not valid: 2 unplanned looks; verdict withheld" == pair.looks
     assert comparison.p_adjusted == Unavailable("not valid: 2 unplanned looks")
     for test in (comparison.welch, comparison.student, comparison.mann_whitney, comparison.brown_forsythe):
         assert isinstance(test, Test)
@@ -168,7 +169,7 @@ def test_while_runs_are_still_to_come_there_are_means_and_no_verdict() -> None:
     before, after = side("a", 0, 10, looks=()), side("b", 3, 7, looks=())
     pair, comparison = only(judge([before, replace(after, n_planned=10, n_pending=3)]))
     assert comparison.verdict.word == "withheld"
-    assert comparison.verdict.reason == "7 of 10 runs of b have ended: no verdict until all have" == pair.looks
+    assert verdict_reason(comparison) == "7 of 10 runs of b have ended: no verdict until all have" == pair.looks
     assert comparison.p_adjusted == Unavailable("7 of 10 runs of b have ended")
     assert isinstance(comparison.difference_interval, Unavailable)
     assert isinstance(comparison.candidate.mean_interval, Interval)
@@ -178,7 +179,7 @@ def test_while_runs_are_still_to_come_there_are_means_and_no_verdict() -> None:
 
 def test_unplanned_looks_outweigh_declared_ones() -> None:
     _, comparison = only(judge([replace(side("a", 0, 10), n_unplanned_looks=1), side("b", 3, 10)]))
-    assert comparison.verdict.reason == "p-values not valid: 1 unplanned look; verdict withheld"
+    assert verdict_reason(comparison) == "p-values not valid: 1 unplanned look; verdict withheld"
 
 
 def test_what_needs_no_error_rate_is_said_at_any_time() -> None:
@@ -187,7 +188,7 @@ def test_what_needs_no_error_rate_is_said_at_any_time() -> None:
     assert only(judge(sides))[1].verdict.word == "identical"
     single = replace(experiment("b", [metric("acc")], {"acc": [0.5]}), looks=LOOKS)
     few = only(judge([side("a", 0, 7), single]))[1]
-    assert (few.verdict.word, few.verdict.reason) == ("undecided", "candidate: 1 run, spread unknown")
+    assert (few.verdict.word, verdict_reason(few)) == ("undecided", "candidate: 1 run, spread unknown")
 
 
 def test_a_candidate_that_waits_for_its_look_still_counts_in_the_family() -> None:

@@ -14,6 +14,7 @@ from deviate.model.estimates import Test, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment, Series
 from deviate.report.advice import warnings_of
+from deviate.report.verdicts import verdict_reason
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
 
@@ -212,9 +213,9 @@ def test_failures_count_in_the_number_of_runs_and_lost_ones_do_not() -> None:
 def test_unequal_failure_rates_are_said_first() -> None:
     before = experiment("a", [metric("acc")], {"acc": sample(0.9, 0.01, 8)})
     after = experiment("b", [metric("acc")], {"acc": sample(0.95, 0.01, 8)}, runs=[run(8, {}, "crashed")])
-    verdict = judge([before, after]).pairs[0].comparisons[0].verdict
-    assert verdict.word == "better"
-    assert verdict.reason.startswith("1 of 9 runs of b and 0 of 8 of a have no score; ")
+    comparison = judge([before, after]).pairs[0].comparisons[0]
+    assert comparison.verdict.word == "better"
+    assert verdict_reason(comparison).startswith("1 of 9 runs of b and 0 of 8 of a have no score; ")
 
 
 def test_a_completed_run_without_a_score_is_listed_with_its_reason() -> None:

@@ -6,7 +6,6 @@ import pytest
 from samples import experiment, metric, sample
 from scipy import stats as scipy_stats
 
-from deviate.model.comparisons import Verdict
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
@@ -38,7 +37,7 @@ def test_the_summary_gives_the_interval_and_effects_of_the_runs_behind_it_and_no
     assert result.difference == pytest.approx(0.4)
     assert result.hedges_g == pytest.approx(hedges_g(THEIRS, OURS))
     assert result.sd_ratio == pytest.approx(sd_ratio(THEIRS, OURS))
-    assert result.verdict == Verdict("undecided", "their scores are not known")
+    assert (result.verdict.word, result.verdict.refusal.reason) == ("undecided", "their scores are not known")
 
 
 def test_a_margin_is_held_against_the_interval_of_equivalence_and_decides_nothing() -> None:
@@ -64,7 +63,7 @@ def test_without_a_spread_on_both_sides_there_is_a_difference_and_no_interval(
     assert isinstance(result.difference, float)
     assert isinstance(result.interval, Unavailable)
     assert reason in result.interval.reason
-    assert result.verdict == Verdict("undecided", verdict)
+    assert (result.verdict.word, result.verdict.refusal.reason) == ("undecided", verdict)
 
 
 def test_runs_still_to_come_and_unplanned_looks_are_no_secret() -> None:
@@ -80,7 +79,8 @@ def test_runs_still_to_come_and_unplanned_looks_are_no_secret() -> None:
     [(94.2, 0.946, "like a fraction"), (0.942, 94.6, "like a percentage"), (94.2, 94.6, ""), (0.9, 0.8, "")],
 )
 def test_a_percentage_against_a_fraction_is_warned_of(theirs: float, ours: float, word: str) -> None:
-    note = scale_note(compared(published(theirs), sample(ours, ours / 100, 5)))
+    side = experiment("new", [metric("acc")], {"acc": sample(ours, ours / 100, 5)})
+    note = scale_note(published(theirs), describe_runs(side, side.metrics[0]))
     assert (word in note) if word else not note
 
 

@@ -18,7 +18,6 @@ from deviate.stats.describe import describe
 from deviate.stats.design.design import spread_runs
 from deviate.stats.design.power import arrangement_loss, detectable_effect, fewest
 from deviate.stats.estimates.bootstrap import mean_bootstrap, mean_percentile, median_bootstrap, sd_bootstrap
-from deviate.stats.estimates.cost import mean_ratio, mean_ratio_interval
 from deviate.stats.estimates.effect import (
     cliffs_delta,
     cohens_d,
@@ -39,6 +38,7 @@ from deviate.stats.estimates.one_sample import (
     sd_interval,
     skewness,
 )
+from deviate.stats.estimates.overhead import mean_ratio, mean_ratio_interval
 from deviate.stats.estimates.spread import brown_forsythe, f_test, levene
 from deviate.stats.hypothesis.both import ask_both, equivalence
 from deviate.stats.hypothesis.failures import rate_interval

@@ -7,6 +7,7 @@ from deviate.model.analysis import Direction
 from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Test as TestResult
 from deviate.model.records import Experiment
+from deviate.report.verdicts import verdict_reason
 from deviate.stats.compare import compare, with_adjusted_p
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
@@ -49,11 +50,12 @@ def test_the_word_follows_the_direction(difference: float, direction: Direction 
 
 
 def test_equivalent_comes_before_better_and_says_the_sign() -> None:
-    verdict = compared(0.5, margin=1.0).verdict
-    assert verdict.word == "equivalent"
-    assert verdict.reason.startswith("the 90% interval of the difference lies within the margin ±1")
-    assert "the difference is above 0" in verdict.reason
-    assert verdict.reason.endswith("; no failure in 8 runs: the failure rate may be as high as 31%")
+    result = compared(0.5, margin=1.0)
+    reason = verdict_reason(result)
+    assert result.verdict.word == "equivalent"
+    assert reason.startswith("the 90% interval of the difference lies within the margin ±1")
+    assert "the difference is above 0" in reason
+    assert reason.endswith("; no failure in 8 runs: the failure rate may be as high as 31%")
 
 
 def test_without_a_margin_nothing_is_equivalent() -> None:
@@ -66,27 +68,27 @@ def test_scores_that_are_equal_replicate_by_replicate_ask_whether_the_change_rea
     margin: float | None,
 ) -> None:
     told = "; both scores of all 8 replicates are equal: does the change reach the script?"
-    assert told in compared(0.0, margin=margin).verdict.reason
-    assert told not in compared(1e-6, margin=margin).verdict.reason
+    assert told in verdict_reason(compared(0.0, margin=margin))
+    assert told not in verdict_reason(compared(1e-6, margin=margin))
 
 
 @pytest.mark.parametrize(("direction", "word"), [("max", "better"), (None, "higher")])
 def test_a_difference_beyond_the_margin_says_so(direction: Direction | None, word: str) -> None:
-    reason = compared(3.0, margin=1.0, direction=direction).verdict.reason
+    reason = verdict_reason(compared(3.0, margin=1.0, direction=direction))
     assert reason.endswith(f"{word} by more than the margin 1")
 
 
 def test_undecided_with_a_margin_names_the_runs_that_would_decide() -> None:
-    verdict = compared(0.1, margin=0.2).verdict
-    assert verdict.word == "undecided"
-    assert "17 runs of each would detect a difference of the margin 0.2 at 80% power" in verdict.reason
-    assert "not worse than by the margin (one-sided 95%); no failure in 8 runs" in verdict.reason
+    result = compared(0.1, margin=0.2)
+    assert result.verdict.word == "undecided"
+    assert "17 runs of each would detect a difference of the margin 0.2 at 80% power" in verdict_reason(result)
+    assert "not worse than by the margin (one-sided 95%); no failure in 8 runs" in verdict_reason(result)
 
 
 def test_not_worse_is_not_said_when_the_bound_is_beyond_the_margin() -> None:
-    assert "not worse" not in compared(-0.1, margin=0.2).verdict.reason
-    assert "not worse" in compared(-0.1, margin=0.2, direction="min").verdict.reason
-    assert "not worse" not in compared(0.1, margin=0.2, direction=None).verdict.reason
+    assert "not worse" not in verdict_reason(compared(-0.1, margin=0.2))
+    assert "not worse" in verdict_reason(compared(-0.1, margin=0.2, direction="min"))
+    assert "not worse" not in verdict_reason(compared(0.1, margin=0.2, direction=None))
 
 
 def test_the_verdict_needs_five_runs_in_each() -> None:
@@ -109,14 +111,14 @@ def test_where_one_test_alone_rejects_both_p_values_are_said_with_what_was_measu
     assert isinstance(permutation, TestResult)
     assert t_test.p_value < 0.05 <= permutation.p_value
     assert result.verdict.word == "undecided"
-    assert "the two tests disagree: Welch p = " in result.verdict.reason
-    assert "(6 of 40 runs lie far below the rest, 40 against 5 runs)" in result.verdict.reason
+    assert "the two tests disagree: Welch p = " in verdict_reason(result)
+    assert "(6 of 40 runs lie far below the rest, 40 against 5 runs)" in verdict_reason(result)
 
 
 def test_means_and_typical_runs_that_point_different_ways_are_named() -> None:
     """The candidate's mean is higher by a few runs that are far above, most of its runs are lower."""
     before, after = [float(i % 5) / 100 for i in range(60)], [-0.01 + 20.0 * (i % 3 == 0) for i in range(60)]
-    reason = compare(before, after, rng=np.random.default_rng(0), direction="max").verdict.reason
+    reason = verdict_reason(compare(before, after, rng=np.random.default_rng(0), direction="max"))
     assert reason.endswith("; the means and the typical run disagree in direction")
 
 
@@ -134,13 +136,13 @@ def test_a_family_in_which_no_p_can_be_small_enough_says_so() -> None:
     result = compared(9, n=5)
     adjusted = with_adjusted_p(result, 0.079, 0.079, confidence=0.95, n_family=10)
     assert adjusted.verdict.word == "undecided"
-    assert adjusted.verdict.reason.endswith("the smallest possible p of 5 v 5 runs is .0079, in a family of 10")
+    assert verdict_reason(adjusted).endswith("the smallest possible p of 5 v 5 runs is .0079, in a family of 10")
 
 
 def test_p_that_is_not_adjusted_is_not_called_adjusted() -> None:
-    assert "excludes 0, and p is below alpha" in compared(1.0).verdict.reason
+    assert "excludes 0, and p is below alpha" in verdict_reason(compared(1.0))
     in_family = with_adjusted_p(compared(1.0), 0.01, 0.01, confidence=0.95, n_family=3)
-    assert "excludes 0, and adjusted p is below alpha" in in_family.verdict.reason
+    assert "excludes 0, and adjusted p is below alpha" in verdict_reason(in_family)
 
 
 def failing(name: str, scores: list[float], n_failed: int) -> Experiment:
@@ -160,7 +162,7 @@ def test_a_method_cannot_win_by_losing_its_failed_runs(n_failed: tuple[int, int]
     assert pair.headline is not None
     assert pair.headline.verdict.word == word
     if word == "undecided":
-        assert pair.headline.verdict.reason == (
+        assert verdict_reason(pair.headline) == (
             "better among completed runs, but 4 of 14 runs of new and 0 of 10 of old failed"
         )
 

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 
 from deviate import __version__
 from deviate.model.analysis import Metric
-from deviate.model.check import CheckFindings, ControlCheck, MetricCheck, RecordsCheck
+from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.comparisons import Comparison, CurveComparison, Description, FurtherFigure, TaskFindings, Verdict
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Test, Unavailable
 from deviate.model.findings import ExperimentFindings, Findings, NoiseFindings, NoiseRow, PairFindings, Parting
@@ -26,7 +26,9 @@ from deviate.model.stability import (
     WeightStability,
 )
 from deviate.model.sweep import SweepFindings
+from deviate.report.check_reasons import completion_reason, control_reason, metric_reason
 from deviate.report.format import SURROGATE
+from deviate.report.verdicts import verdict_reason
 from deviate.stats.registry import labelled_statistics
 
 SCHEMA = 9
@@ -72,6 +74,7 @@ class Shape:
         keyed: fields that hold tuples: names that their items get.
         unbounded: fields with numbers that may be NaN or infinite.
         filled: fields with a text that is never empty.
+        said: texts that a function of the instance makes.
     """
 
     without: frozenset[str] = frozenset()
@@ -80,6 +83,7 @@ class Shape:
     keyed: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
     unbounded: frozenset[str] = frozenset()
     filled: frozenset[str] = frozenset()
+    said: Mapping[str, Callable[[Any], str]] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def _but(*names: str) -> frozenset[str]:
@@ -118,11 +122,13 @@ SHAPES: dict[type, Shape] = {
     Unavailable: Shape(without=_but("reason", "kind"), also={"unavailable": "reason"}, filled=_but("reason")),
     PairFindings: Shape(without=_but("headline"), also={"headline": "headline.metric.name"}),
     Comparison: Shape(
-        without=_but("baseline", "candidate", "p_upper", "further"),
-        inside=("verdict",),
-        also={"n_baseline": "baseline.n", "n_candidate": "candidate.n"},
+        without=_but("baseline", "candidate", "p_upper", "further", "names", "verdict"),
+        also={"verdict": "verdict.word", "n_baseline": "baseline.n", "n_candidate": "candidate.n"},
+        said={"reason": verdict_reason},
     ),
-    Verdict: Shape(without=_but("word", "is_plain"), also={"verdict": "word"}),
+    Verdict: Shape(
+        without=frozenset(field.name for field in fields(Verdict)), also={"verdict": "word", "reason": "refusal.reason"}
+    ),
     Test: Shape(without=_but("p_error")),
     CurveComparison: Shape(unbounded=_but("band")),
     # Scores stand with the metrics of the experiments.
@@ -143,7 +149,7 @@ SHAPES: dict[type, Shape] = {
         },
     ),
     MetricCheck: Shape(
-        without=_but("comparison", "needed"),
+        without=_but("comparison", "needed", "ground", "unfair"),
         also={
             "metric": "comparison.metric",
             "candidate_metric": "comparison.candidate_metric",
@@ -156,8 +162,10 @@ SHAPES: dict[type, Shape] = {
             "interval": "comparison.difference_interval",
             "runs_needed": "needed",
         },
+        said={"reason": metric_reason},
     ),
-    ControlCheck: Shape(without=_but("name"), also={"experiment": "name"}),
+    CompletionCheck: Shape(said={"reason": completion_reason}),
+    ControlCheck: Shape(without=_but("name"), also={"experiment": "name"}, said={"reason": control_reason}),
     RecordsCheck: Shape(
         without=_but("label", "name"),
         also={"experiment": "label", "is_complete": "is_complete"},
@@ -212,8 +220,8 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class FurtherMember(Member):
-    """A member that such a statistic adds to a comparison; `value` reads it from there."""
+class ReadMember(Member):
+    """A member that is no attribute: what such a statistic adds to a comparison, or a text. `value` reads it."""
 
     value: Callable[[Any], object] = repr
 
@@ -221,7 +229,7 @@ class FurtherMember(Member):
         return self.value(value)
 
 
-def further_members() -> Iterator[FurtherMember]:
+def further_members() -> Iterator[ReadMember]:
     """Members in order of name, each estimate followed by its interval."""
     for statistic in labelled_statistics():
         description = (getdoc(statistic.function) or "").partition("\n")[0]
@@ -230,7 +238,7 @@ def further_members() -> Iterator[FurtherMember]:
         for part, kind in kinds.items():
             name = statistic.name if part == "value" else f"{statistic.name}_interval"
             read = partial(_read_figure, statistic.name, part)
-            yield FurtherMember(Comparison, name, (), kind, description=description, value=read)
+            yield ReadMember(Comparison, name, (), kind, description=description, value=read)
 
 
 def figure_of(comparison: Comparison, name: str) -> FurtherFigure:
@@ -248,6 +256,7 @@ def members(owner: type) -> tuple[Member, ...]:
     shape = SHAPES.get(owner, Shape())
     collected = [member for name in shape.inside for member in _members_inside(owner, name)]
     collected += [_member(owner, name, tuple(path.split("."))) for name, path in shape.also.items()]
+    collected += [ReadMember(owner, name, (), str, value=words) for name, words in shape.said.items()]
     left_out = shape.without | set(shape.inside)
     collected += [_member(owner, field.name, (field.name,)) for field in fields(owner) if field.name not in left_out]
     if owner is Comparison:

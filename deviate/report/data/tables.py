@@ -18,6 +18,7 @@ from deviate.registry import wing
 from deviate.report.data.published import further_members
 from deviate.report.document import Absent, Fact, Facts, Section, cell
 from deviate.report.format import clean, counted
+from deviate.report.verdicts import verdict_reason
 
 MOST_VALUES = 5_000_000
 """Measurements that are written: some 300 MB. Beyond that the records themselves are the better source."""
@@ -134,7 +135,7 @@ def _description_rows(findings: Findings) -> Iterator[list[Value]]:
 def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
     left_out = {
         *("metric", "candidate_metric", "baseline", "candidate", "verdict", "spread_verdict"),
-        *("paired", "equivalence", "curve", "attainment"),
+        *("paired", "equivalence", "curve", "attainment", "names"),
         *NOT_SHOWN,
     }
     names = [field.name for field in fields(Comparison) if field.name not in left_out]
@@ -154,7 +155,7 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
                 _plain(comparison.metric.is_primary),
                 comparison.metric.margin,
                 comparison.verdict.word,
-                plain_text(comparison.verdict.reason),
+                plain_text(verdict_reason(comparison)),
                 comparison.baseline.n,
                 comparison.candidate.n,
                 *_cells(comparison, names),

@@ -20,6 +20,7 @@ from deviate.report.parts.compare import equivalence_texts, places_of_difference
 from deviate.report.parts.describe import n_text, places_of
 from deviate.report.parts.metrics import comparison_of, matched_rows
 from deviate.report.parts.noise import is_study
+from deviate.report.verdicts import verdict_reason
 from deviate.stats.registry import Statistic, labelled_statistics
 
 MISSING = "--"
@@ -184,7 +185,7 @@ def _comparison(comparison: Comparison | None) -> Iterator[Macro]:
         yield Macro("Equivalence", escape("; ".join(equivalence_texts(comparison))))
     else:
         yield missing("Equivalence", comparison.equivalence)
-    yield Macro("Verdict", escape(verdict_word(comparison)), comparison.verdict.reason)
+    yield Macro("Verdict", escape(verdict_word(comparison)), verdict_reason(comparison))
     for statistic in labelled_statistics():
         yield from _further(statistic, comparison)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS, Interval, Unavailable
+from deviate.report.check_reasons import completion_reason, control_reason, metric_reason
 from deviate.report.data.published import CHECK_SCHEMA, document_data
 from deviate.report.document import Absent, Case, CaseOutcome, Check
 from deviate.report.format import (
@@ -110,7 +111,7 @@ def _metric(check: MetricCheck, findings: CheckFindings) -> Case:
         outcome=outcome,
         word=word,
         headline=f"{name} of {candidate} against {baseline}: {word}, {change.text}{bracket}",
-        reason=clean(check.reason),
+        reason=clean(metric_reason(check)),
         fails=check.outcome == "worse" or (check.outcome == "undecided" and findings.fails_undecided),
         figures=tuple(figures),
         advice=" ".join(_advice(check)),
@@ -163,7 +164,7 @@ def _completion(check: CompletionCheck, findings: CheckFindings) -> Case:
         word=outcome,
         headline=f"completed runs of {state}",
         state=state,
-        reason=clean(check.reason),
+        reason=clean(completion_reason(check)),
         fails=outcome == "worse" or (outcome == "undecided" and findings.fails_undecided),
         figures=tuple(figures),
         advice="See why they failed with deviate show." if outcome in {"worse", "undecided"} else "",
@@ -184,7 +185,7 @@ def _controls(findings: CheckFindings) -> Iterator[Case]:
                 word=check.outcome,
                 headline=f"control of {subject}: {check.outcome}",
                 state=f"{subject}: {check.outcome}",
-                reason=clean(check.reason),
+                reason=clean(control_reason(check)),
                 fails=is_broken,
                 advice=BROKEN if is_broken else "",
             )
@@ -196,7 +197,7 @@ def _absent_control(absent: Sequence[ControlCheck], findings: CheckFindings) -> 
     """The case of a missing control variant; imported scores have none either."""
     fails = findings.requires_control and not any(control.outcome == "intact" for control in findings.controls)
     subject = " and ".join(name_text(control.name) for control in absent)
-    reasons = dict.fromkeys(clean(control.reason) for control in absent)
+    reasons = dict.fromkeys(clean(control_reason(control)) for control in absent)
     return Case(
         kind="control",
         subject=subject,

@@ -18,6 +18,7 @@ from deviate.report.format import (
 )
 from deviate.report.numbers import Pieces, ShownNumber, p_value, text_of
 from deviate.report.parts import describe
+from deviate.report.verdicts import is_plainly_open, verdict_reason
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 
@@ -82,10 +83,9 @@ def judgement_of(comparison: Comparison) -> Judgement:
 
 def why_open(comparison: Comparison) -> str:
     """Why a row says `undecided` or `withheld`, in the words that stand beside it; empty for other verdicts."""
-    verdict = comparison.verdict
-    if verdict.word not in ("undecided", "withheld"):
+    if comparison.verdict.word not in ("undecided", "withheld"):
         return ""
-    return CONTAINS_0 if verdict.is_plain else clean(verdict.reason)
+    return CONTAINS_0 if is_plainly_open(comparison) else clean(verdict_reason(comparison))
 
 
 def difference_cell(comparison: Comparison, places: int | None) -> Entry:
@@ -121,7 +121,7 @@ def verdict_of(
 
 
 def reason_text(comparison: Comparison) -> str:
-    return "; ".join(filter(None, (clean(comparison.verdict.reason), clean(comparison.note))))
+    return "; ".join(filter(None, (clean(verdict_reason(comparison)), clean(comparison.note))))
 
 
 def test_text(test: Test, letter: str) -> str:

@@ -76,7 +76,7 @@ def _answer(findings: PublishedFindings) -> Answer:
     typed_name = findings.experiment if shlex.quote(findings.experiment) == findings.experiment else "NAME"
     decide = Point("To decide", _what_decides(findings), f"deviate compare theirs.csv {typed_name}", is_command=True)
     word = f"{comparisons[0].verdict.word.capitalize()}:"
-    return Answer("neutral", word, comparisons[0].verdict.reason, (*points, decide))
+    return Answer("neutral", word, comparisons[0].verdict.refusal.reason, (*points, decide))
 
 
 def _what_decides(findings: PublishedFindings) -> str:
@@ -282,7 +282,7 @@ def _paste(findings: PublishedFindings, comparison: PublishedComparison) -> str:
     places = _places(comparison)
     name = f"{name_text(comparison.published.metric)} of {name_text(findings.experiment)}"
     change = signed_cell(comparison.difference, places, _difference_unit(comparison)).text
-    verdict = f"{comparison.verdict.word}: {comparison.verdict.reason}"
+    verdict = f"{comparison.verdict.word}: {comparison.verdict.refusal.reason}"
     published = f"{_source(comparison)} {_published_mean(comparison).text}"
     sides = f"{name} {_recorded_mean(comparison).text}; {published} (mean ± SD, ddof 1)"
     how = " The interval is computed from number, mean and SD." if isinstance(comparison.interval, Interval) else ""

@@ -23,6 +23,7 @@ from deviate.report.figures.bundle import CurveLine, bundle_of, line_of, number_
 from deviate.report.format import clean
 from deviate.report.forms.registry import render
 from deviate.report.parts.metric_plots import shared_counter
+from deviate.report.verdicts import verdict_reason
 
 MOST_STEPS = 500
 """Steps of a mean curve that are written; evenly spaced where there are more."""
@@ -205,7 +206,7 @@ def _words(item: ExperimentFindings, comparisons: Sequence[Comparison]) -> dict[
     for comparison in comparisons:
         name = clean(comparison.candidate_metric.name)
         words[f"{name}/verdict"] = comparison.verdict.word
-        words[f"{name}/verdict_reason"] = clean(comparison.verdict.reason)
+        words[f"{name}/verdict_reason"] = clean(verdict_reason(comparison))
         words |= _interval_note(f"{name}/difference", comparison.difference_interval)
     return words
 

@@ -15,11 +15,11 @@ from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
 from deviate.model.stability import Convergence, ConvergenceRow, WeakModels
 from deviate.series.headline import find_primary
+from deviate.series.lookup import require_metric
 from deviate.series.score import score_of
 from deviate.stats.estimates.one_sample import mean_of, range_of, relative_range, sd_of
 from deviate.stats.estimates.sampling import is_accuracy
 from deviate.stats.hypothesis.curves import main_loop
-from deviate.stats.lookup import require_metric
 
 TOLERANCE = 0.01
 PATIENCE = 5

@@ -5,7 +5,6 @@ The unit of every effect here is the standard deviation over runs.
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy import integrate, optimize, special, stats
@@ -220,22 +219,16 @@ def _looks(effect: float | None, runs: int | Unavailable, question: Question) ->
 
 
 def _row(n: int, question: Question) -> DesignRow:
-    tail = (1 + question.confidence) / 2
     low, high = sd_ends(n - 1, question.confidence)
-    row = DesignRow(
+    is_enough, effect, margin = n >= _least(question), question.effect, question.margin
+    power: Estimate = NOT_ASKED if effect is None else power_of(effect, n, question)
+    equivalence: Estimate = NOT_ASKED if margin is None else equivalence_power(margin, n, question)
+    return DesignRow(
         n=n,
-        detectable=NO_VERDICT,
-        half_width=t_quantile(tail, n - 1) / math.sqrt(n),
+        detectable=detectable(n, question) if is_enough else NO_VERDICT,
+        half_width=t_quantile((1 + question.confidence) / 2, n - 1) / math.sqrt(n),
         sd_low=low,
         sd_high=high,
-        power=NO_VERDICT,
-        equivalence=NO_VERDICT,
-    )
-    if n < _least(question):
-        return row
-    return replace(
-        row,
-        detectable=detectable(n, question),
-        power=NOT_ASKED if question.effect is None else power_of(question.effect, n, question),
-        equivalence=NOT_ASKED if question.margin is None else equivalence_power(question.margin, n, question),
+        power=power if is_enough else NO_VERDICT,
+        equivalence=equivalence if is_enough else NO_VERDICT,
     )

@@ -100,10 +100,13 @@ def repeated_p(plan: SpendingPlan, k: int, p_value: float) -> float:
     p = max(p_value, _SMALLEST_P)
     fractions = plan.fractions[:k]
 
+    # The bound of look k falls as alpha grows, so the p is the one alpha at which the bound equals the observed z. A
+    # logarithm, for such alphas reach from 1e-250 to 1.
     def excess(log_alpha: float) -> float:
         bound = spending_bounds(fractions, math.exp(log_alpha), plan.spending)[k - 1]
         return bound + float(special.ndtri(p / 2))
 
+    # One look alone would make p the answer; earlier looks spend a part of alpha, so the answer is no smaller.
     low, high = math.log(p), math.log(0.999)
     if p >= 0.999 or excess(high) > 0:
         return 1.0
@@ -117,6 +120,7 @@ def spend_error(fraction: float, alpha: float, spending: Spending) -> float:
 
     Source: Lan & DeMets (1983); each side spends half of alpha, as in DeMets & Lan (1994).
     """
+    # Both functions give alpha at the fraction 1; of O'Brien and Fleming, either side has two tails of alpha / 4.
     if spending == "pocock":
         return alpha * math.log(1 + (math.e - 1) * fraction)
     return 4 * float(special.ndtr(special.ndtri(alpha / 4) / math.sqrt(fraction)))
@@ -133,6 +137,7 @@ def spending_bounds(fractions: tuple[float, ...], alpha: float, spending: Spendi
     before = 0.0
     for index, fraction in enumerate(fractions):
         total = spend_error(fraction, alpha, spending)
+        # Paths that crossed before have left: the bound spends what the function adds since the last look.
         bound = path.find_bound(fraction, total - before)
         before = total
         bounds.append(bound)
@@ -159,6 +164,9 @@ def crossing(fractions: Sequence[float], bounds: Sequence[float], *, drift: floa
 class _Path:
     """The distribution of the score z sqrt(t) on paths that have not crossed a bound yet, as masses at nodes.
 
+    The score is a Brownian motion in the information: from one look to the next it gains a normal increment whose
+    variance is the gain of information, and which is independent of the path. So its density at a look is that at the
+    look before, cut off at the bound and convolved with the increment.
     Gauss-Legendre nodes are dense relative to the next increment, so that sums over them are integrals to about 1e-9.
     Source: Armitage, McPherson & Rowe (1969).
     """
@@ -178,7 +186,7 @@ class _Path:
         return float(self._masses @ tails)
 
     def find_bound(self, fraction: float, error: float) -> float:
-        """The bound beyond which this mass is."""
+        """The bound beyond which this mass is; 0 or the farthest where none between them has so little or so much."""
         if self.beyond(fraction, _FARTHEST) >= error:
             return _FARTHEST
         if self.beyond(fraction, 0.0) <= error:
@@ -188,9 +196,11 @@ class _Path:
     def go_on(self, fraction: float, bound: float, following: float) -> None:
         """Truncate at the bound, with nodes suited to the step to the following look."""
         step = math.sqrt(fraction - self._fraction)
+        # Beyond 9 SDs there is no mass that 1e-9 would see; a bound of 37 would only spread the nodes.
         limit = min(bound, _WIDEST) * math.sqrt(fraction)
+        # Eight nodes in each SD of the next increment: looks close to each other need more.
         n_nodes = max(64, math.ceil(8 * limit / math.sqrt(following - fraction)))
-        at, weights = _legendre(n_nodes)
+        at, weights = legendre(n_nodes)
         nodes = at * limit
         centres = self._nodes + self._drift * (fraction - self._fraction)
         density = np.exp(-0.5 * ((nodes[:, None] - centres[None, :]) / step) ** 2) @ self._masses
@@ -199,8 +209,9 @@ class _Path:
 
 
 @lru_cache(maxsize=64)
-def _legendre(n_nodes: int) -> tuple[Array, Array]:
-    at, weights = np.polynomial.legendre.leggauss(n_nodes)
+def legendre(n_nodes: int) -> tuple[Array, Array]:
+    """Nodes and weights of Gauss-Legendre quadrature from -1 to 1."""
+    at, weights = special.roots_legendre(n_nodes)
     return at, weights
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from deviate.model.estimates import N_RESAMPLES, Interval, Unavailable
-from deviate.stats.estimates.sample import Values, moments, ratio_refusal, refusal, spread_refusal
+from deviate.stats.estimates.sample import Values, moments, pairs_refusal, ratio_refusal, refusal, spread_refusal
 from deviate.stats.registry import statistic
 
 BCA_RUNS = 10
@@ -73,11 +73,13 @@ class Resamples:
         return sample
 
     def _draw(self, n: int, side: int) -> SortedResamples:
+        # Of a resample only how often it holds each run is kept: means and SDs of all metrics are then weighted sums of
+        # the same weights. Scores are sorted before they meet them, so that the order of runs changes no interval.
         generator = np.random.default_rng([self._seed, n, side])
         indices = generator.integers(0, n, (self.n_resamples, n))
         rows = np.arange(self.n_resamples)[:, None] * n
         counts = np.bincount((indices + rows).ravel(), minlength=self.n_resamples * n)
-        indices.sort(axis=1)
+        indices.sort(axis=1)  # of sorted scores: the places in the middle hold the median
         middle = indices[:, [(n - 1) // 2, n // 2]]
         return SortedResamples(counts.reshape(self.n_resamples, n).astype(np.float64), middle)
 
@@ -109,6 +111,7 @@ def mean_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> 
     Source: Efron (1987); acceleration from the jackknife.
     """
     sample = _resamples(rng).moments(values)
+    # Without one run the mean moves in proportion to its deviation; the acceleration is the same at any scale.
     ends = bca_ends(0.0, sample.means, [sample.units], confidence)
     return _interval(ends, confidence, BCA, sample.centre, sample.scale)
 
@@ -210,12 +213,8 @@ def paired_sd_ratio_bootstrap(
     the log ratio.
     Source: Efron (1987); acceleration from the jackknife over runs.
     """
-    if len(baseline) != len(candidate):
-        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
-    if reason := refusal(BCA_RUNS, baseline) or refusal(BCA_RUNS, candidate) or ratio_refusal(baseline, candidate):
+    if reason := pairs_refusal(BCA_RUNS, baseline, candidate) or _without_ratio(BCA_RUNS, baseline, candidate):
         return reason
-    if len(baseline) > MOST_RUNS:
-        return Unavailable(f"no bootstrap above {MOST_RUNS} runs")
     draws = _resamples(rng).draws(len(baseline))
     # In an order of their own, for the order of runs must not change what is drawn.
     order = np.lexsort((np.asarray(candidate, dtype=float), np.asarray(baseline, dtype=float)))
@@ -251,6 +250,7 @@ class _Resampled:
     def sds_without(self) -> Column:
         """Standard deviations (ddof 1) that leave out one run each."""
         n = len(self.units)
+        # Leaving a deviation u out moves the mean by -u / (n - 1): of the squares u^2 n / (n - 1) goes.
         squares = math.fsum(self.units**2) - self.units**2 * n / (n - 1)
         return np.sqrt(np.where(squares > 1e-12, squares, 0.0) / (n - 2))
 
@@ -272,6 +272,7 @@ def _resample(values: Column, draws: SortedResamples) -> _Resampled:
 def _both(baseline: Values, candidate: Values, rng: Source) -> tuple[_Resampled, _Resampled, float]:
     resamples = _resamples(rng)
     b, a = resamples.moments(baseline), resamples.moments(candidate, 1)
+    # One unit for both; a side without spread has none of its own, and its 1 could be out of all proportion.
     scales = [one.scale for one, values in ((b, baseline), (a, candidate)) if min(values) < max(values)]
     return b, a, max(scales)
 
@@ -317,20 +318,23 @@ def bca_ends(
     if np.isnan(resampled).any():
         return Unavailable("resamples without spread on both sides")
     tolerance = 1e-12 * max(1.0, abs(estimate))
+    # Resamples that equal the estimate count by half: with few runs many do, and would bias it if all were on one side.
     below = np.count_nonzero(resampled < estimate - tolerance)
     at_most = np.count_nonzero(resampled <= estimate + tolerance)
     bias = float(special.ndtri((below + at_most) / (2 * len(resampled))))
     largest = float(np.abs(np.concatenate(influences)).max())
     if not (math.isfinite(bias) and 0 < largest < math.inf):
         return Unavailable("the spread depends on a single run")
-    cubes, squares = (  # in units of the largest, for the cubes of large ones are no floats
+    # The skewness of the influences over 6. With several samples each is divided by its number of runs, as the estimate
+    # varies by the sum of their variances. In units of the largest, for the cubes of large ones are no floats.
+    cubes, squares = (
         sum(float(((part / largest) ** power).sum()) / len(part) ** power for part in influences) for power in (3, 2)
     )
     acceleration = cubes / squares**1.5 / 6
     tails = []
     for tail in ((1 - confidence) / 2, (1 + confidence) / 2):
         z = bias + float(special.ndtri(tail))
-        if acceleration * z >= 1:
+        if acceleration * z >= 1:  # the transformed level has a pole there, and would come back from the other end
             return Unavailable("the spread depends on a single run")
         tails.append(float(special.ndtr(bias + z / (1 - acceleration * z))))
     return _quantiles(resampled, tails)

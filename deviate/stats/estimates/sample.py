@@ -65,13 +65,20 @@ def resolution(values: Values) -> float:
     return max(2 * math.ulp(max(abs(value) for value in values)), 1 / LARGEST)
 
 
+def too_few(minimum: int, *sizes: int, noun: str = "run") -> Unavailable | None:
+    """Why samples of these sizes are too small; None if they are not."""
+    if min(sizes) >= minimum:
+        return None
+    each = " in each" if len(sizes) > 1 else ""
+    those = f"one has {min(sizes)}" if len(sizes) > 2 else f"has {' and '.join(map(str, sizes))}"
+    return Unavailable(f"needs {count(minimum, noun)}{each}, {those}")
+
+
 def refusal(minimum: int, *samples: Sample) -> Unavailable | None:
     """Why these samples are not usable with `minimum` runs in each; None if they are."""
     sizes = [sample.n if isinstance(sample, SampleSummary) else len(sample) for sample in samples]
-    if min(sizes) < minimum:
-        if len(samples) == 1:
-            return Unavailable(f"needs {count(minimum, 'run')}, has {sizes[0]}")
-        return Unavailable(f"needs {count(minimum, 'run')} in each, has {sizes[0]} and {sizes[1]}")
+    if few := too_few(minimum, *sizes):
+        return few
     for sample in samples:
         if isinstance(sample, SampleSummary):
             if not (abs(sample.mean) <= LARGEST and 0 <= sample.sd <= LARGEST):
@@ -141,16 +148,19 @@ def ratio_refusal(baseline: Sample, candidate: Sample) -> Unavailable | None:
     return None
 
 
+def pairs_refusal(minimum: int, baseline: Values, candidate: Values) -> Unavailable | None:
+    """Why samples whose scores in the same place are pairs are not usable; None if they are."""
+    if len(baseline) != len(candidate):
+        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
+    return too_few(minimum, len(baseline), noun="pair") or refusal(minimum, baseline, candidate)
+
+
 def differences_of(baseline: Values, candidate: Values, minimum: int = 2) -> list[float] | Unavailable:
     """Candidate minus baseline in each pair, both in the same order; or why the differences have no spread.
 
     Equal differences that differ only by the rounding of the scores have no spread.
     """
-    if len(baseline) != len(candidate):
-        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
-    if len(baseline) < minimum:
-        return Unavailable(f"needs {count(minimum, 'pair')}, has {len(baseline)}")
-    if reason := refusal(minimum, baseline, candidate):
+    if reason := pairs_refusal(minimum, baseline, candidate):
         return reason
     differences = [after - before for before, after in zip(baseline, candidate, strict=True)]
     if max(map(abs, differences)) == 0:

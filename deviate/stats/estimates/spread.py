@@ -12,7 +12,6 @@ from deviate.series.score import LARGEST
 from deviate.stats.estimates.effect import sd_ratio_interval
 from deviate.stats.estimates.sample import (
     Sample,
-    SampleSummary,
     Values,
     moments,
     never_zero,
@@ -20,6 +19,7 @@ from deviate.stats.estimates.sample import (
     refusal,
     resolution,
     spread_refusal,
+    too_few,
     without_ratio,
 )
 from deviate.stats.estimates.summary import sd_ends
@@ -77,7 +77,6 @@ def decide_spread(
     baseline: Description,
     candidate: Description,
     *,
-    ratio: Estimate,
     brown_forsythe: Test | Unavailable,
     confidence: float,
     spread_ratio: float | None = None,
@@ -85,7 +84,6 @@ def decide_spread(
     """Which side is steadier, by the interval of the SD ratio for normal scores.
 
     Args:
-        ratio: SD of the candidate over that of the baseline.
         brown_forsythe: has to agree, for it holds where scores are not normal too.
         spread_ratio: r given before; whether the interval lies within (1 / r, r) is said, which holds for normal scores
             only and is no verdict.
@@ -95,10 +93,10 @@ def decide_spread(
     """
     if spread_ratio is not None and not 1 < spread_ratio < math.inf:
         raise ValueError(f"The ratio of spreads {spread_ratio:g} must be above 1.")
-    word, reason = _judge_spread(baseline, candidate, ratio, brown_forsythe, confidence)
-    if spread_ratio is None or isinstance(ratio, Unavailable) or min(baseline.n, candidate.n) < SPREAD_RUNS:
+    word, reason = _judge_spread(baseline, candidate, brown_forsythe, confidence)
+    inner = sd_ratio_interval(baseline.values, candidate.values, confidence=2 * confidence - 1)
+    if spread_ratio is None or isinstance(inner, Unavailable) or min(baseline.n, candidate.n) < SPREAD_RUNS:
         return SpreadVerdict(word, reason, spread_ratio)
-    inner = _ratio_interval(ratio, baseline.n, candidate.n, 2 * confidence - 1)
     is_within = 1 / spread_ratio < inner.low and inner.high < spread_ratio
     if is_within:
         limits = f"1/{spread_ratio:g} … {spread_ratio:g}"
@@ -107,21 +105,16 @@ def decide_spread(
 
 
 def _judge_spread(
-    baseline: Description,
-    candidate: Description,
-    ratio: Estimate,
-    brown_forsythe: Test | Unavailable,
-    confidence: float,
+    baseline: Description, candidate: Description, brown_forsythe: Test | Unavailable, confidence: float
 ) -> tuple[SpreadWord, str]:
-    n_b, n_a = baseline.n, candidate.n
-    if min(n_b, n_a) < SPREAD_RUNS:
-        return "undecided", f"needs {SPREAD_RUNS} runs in each, has {n_b} and {n_a}"
-    if isinstance(ratio, Unavailable):
-        return "undecided", ratio.reason
+    if few := too_few(SPREAD_RUNS, baseline.n, candidate.n):
+        return "undecided", few.reason
+    outer = sd_ratio_interval(baseline.values, candidate.values, confidence=confidence)
+    if isinstance(outer, Unavailable):
+        return "undecided", outer.reason
     for side, description in (("baseline", baseline), ("candidate", candidate)):
         if description.tails:
             return "undecided", f"{side}: {description.tails}"
-    outer = _ratio_interval(ratio, n_b, n_a, confidence)
     subject = f"the {level_text(outer.confidence)} interval of the SD ratio"
     if outer.low <= 1 <= outer.high:
         return "undecided", f"{subject} contains 1"
@@ -131,14 +124,6 @@ def _judge_spread(
         return "undecided", f"{subject} excludes 1, but the Brown-Forsythe test does not agree"
     word: SpreadWord = "steadier" if outer.high < 1 else "less steady"
     return word, f"{subject} excludes 1, and the Brown-Forsythe test agrees"
-
-
-def _ratio_interval(ratio: float, n_baseline: int, n_candidate: int, confidence: float) -> Interval:
-    sides = SampleSummary(n_baseline, 0.0, 1.0), SampleSummary(n_candidate, 0.0, 1.0)
-    unit = sd_ratio_interval(*sides, confidence=confidence)
-    if isinstance(unit, Unavailable):  # pragma: no cover  # 16 runs and spread are there
-        raise TypeError(unit.reason)
-    return Interval(ratio * unit.low, ratio * unit.high, confidence, unit.method)
 
 
 # Variances of variants: the share that one has in another, and what is left when parts are taken from the whole.

@@ -7,12 +7,18 @@ import numpy as np
 
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Equivalence
-from deviate.model.estimates import N_RESAMPLES, PAIRED_ALONE_RUNS, VERDICT_RUNS, Interval, Test, Unavailable
+from deviate.model.estimates import (
+    MANY_RESAMPLES,
+    N_RESAMPLES,
+    PAIRED_ALONE_RUNS,
+    VERDICT_RUNS,
+    Interval,
+    Test,
+    Unavailable,
+)
 from deviate.stats.estimates.sample import Values, differences_of, never_zero, without_spread
-from deviate.stats.hypothesis.two_tests import MANY_RESAMPLES, N_ERRORS, Side, ask, is_exact, limits, smallest_p
+from deviate.stats.hypothesis.two_tests import N_ERRORS, Side, ask, is_exact, limits, smallest_p
 from deviate.stats.registry import statistic
-
-NEAR = f"p is too close to alpha for {MANY_RESAMPLES:,} arrangements"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,16 @@ import numpy as np
 from scipy import stats
 
 from deviate.model.comparisons import Completion, CompletionComparison, Description
-from deviate.model.estimates import FAILURES, Estimate, Interval, Reason, Test, Unavailable
+from deviate.model.estimates import Estimate, Interval, Test, Unavailable
 from deviate.model.records import Experiment, Status
 from deviate.model.texts import count
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.estimates.sample import never_zero
 from deviate.stats.hypothesis.two_sample import mann_whitney
+from deviate.stats.scores import n_failed
 
 MOST_FOR_BOSCHLOO = 200
 """Runs per side up to which Boschloo's test takes a fraction of a second; its time grows with their product."""
-SIDES = ("baseline", "candidate")
 
 
 def completion(experiment: Experiment, *, confidence: float = 0.95) -> Completion:
@@ -103,25 +103,5 @@ def worst_rank(baseline: Description, candidate: Description) -> Test | Unavaila
     )
     if isinstance(test, Unavailable):
         return test
-    shares = " and ".join(f"{n} of the {side}" for n, side in zip(failed, SIDES, strict=True) if n)
-    share = "has the worst rank" if sum(failed) == 1 else "share the worst rank"
     left_out = sum(len(side.missing) for side in (baseline, candidate)) - sum(failed)
-    notes = [f"{count(sum(failed), 'failed run')} ({shares}) {share}", test.note]
-    notes += [f"{count(left_out, 'run')} without a score left out"] if left_out else []
-    return replace(test, note=", ".join(notes))
-
-
-def failure_bound(n_runs: int, *, confidence: float = 0.95) -> str:
-    """How high the failure rate may be of which no failure was seen in so many runs.
-
-    >>> failure_bound(10)
-    'the failure rate may be as high as 26%'
-
-    Source: Clopper & Pearson (1934), one-sided: 1 - alpha^(1/n).
-    """
-    return f"the failure rate may be as high as {1 - (1 - confidence) ** (1 / n_runs):.0%}"
-
-
-def n_failed(description: Description) -> int:
-    """How many runs gave no score because they failed, and not because the metric was not reported where it counts."""
-    return sum(kind in FAILURES or kind is Reason.NOT_FINITE for kind in description.missing_kinds)
+    return replace(test, note=f"{test.note}, {count(left_out, 'run')} without a score left out") if left_out else test

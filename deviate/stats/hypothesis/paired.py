@@ -16,14 +16,15 @@ from deviate.stats.estimates.sample import (
     differences_of,
     moments,
     never_zero,
+    pairs_refusal,
     ratio_refusal,
-    refusal,
     resolution,
 )
 from deviate.stats.estimates.summary import t_quantile, t_test
 from deviate.stats.hypothesis.both import sign_flip_test
 from deviate.stats.hypothesis.permutation import NORMAL, how, sign_flip_p
 from deviate.stats.registry import statistic
+from deviate.stats.scores import match
 
 MOST_EXACT = 300
 """Pairs up to which the exact distribution of the signed ranks takes milliseconds; of 1000 it takes seconds."""
@@ -42,14 +43,6 @@ def compare_pairs(baseline: Description, candidate: Description, *, confidence: 
         sign_flips=sign_flip_test(b, a, confidence=confidence),
         wilcoxon=wilcoxon(b, a),
     )
-
-
-def match(baseline: Description, candidate: Description) -> tuple[list[float], list[float], tuple[int, ...]]:
-    """Scores of the pairs in order of replicate, and the replicates that only one side has a score of."""
-    before = {score.replicate: score.value for score in baseline.scores}
-    after = {score.replicate: score.value for score in candidate.scores}
-    common = sorted(before.keys() & after.keys())
-    return [before[i] for i in common], [after[i] for i in common], tuple(sorted(before.keys() ^ after.keys()))
 
 
 def differing_rules(baseline: Experiment, candidate: Experiment) -> tuple[str, ...]:
@@ -92,11 +85,10 @@ def mean_difference(baseline: Values, candidate: Values) -> Estimate:
 
     Source: the quantity of the paired t-test.
     """
-    if len(baseline) != len(candidate) or len(baseline) == 0:
-        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
-    if reason := refusal(1, baseline, candidate):
-        return reason
-    return moments([after - before for before, after in zip(baseline, candidate, strict=True)]).mean
+    return (
+        pairs_refusal(1, baseline, candidate)
+        or moments([after - before for before, after in zip(baseline, candidate, strict=True)]).mean
+    )
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="ignores", is_paired=True)
@@ -173,11 +165,7 @@ def correlation(baseline: Values, candidate: Values) -> Estimate:
 
     Source: Pearson (1895).
     """
-    if len(baseline) != len(candidate):
-        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
-    if len(baseline) < 5:
-        return Unavailable(f"needs 5 pairs, has {len(baseline)}")
-    if reason := refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
+    if reason := pairs_refusal(5, baseline, candidate) or ratio_refusal(baseline, candidate):
         return reason
     b, a = (_units(values) for values in (baseline, candidate))
     return float(np.clip(b @ a, -1.0, 1.0))

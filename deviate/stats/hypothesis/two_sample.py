@@ -120,8 +120,6 @@ def n_tied(*samples: Values) -> int:
 def _chance_of_distance(n_a: int, n_b: int, ends: np.ndarray, distance: int) -> float:
     """Probability of a distance this large somewhere under random assignment of sides to sorted scores.
 
-    The state is the number of candidate scores so far; paths that reach the distance are removed.
-
     The state is how many of the scores so far are of the candidate; what reaches the distance leaves it.
     """
     chosen = np.arange(n_a + 1)

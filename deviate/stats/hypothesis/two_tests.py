@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from deviate.model.estimates import N_RESAMPLES
+from deviate.model.estimates import MANY_RESAMPLES, N_RESAMPLES
 from deviate.stats.hypothesis.permutation import (
     CELLS,
     MOST_ARRANGEMENTS,
@@ -36,8 +36,6 @@ from deviate.stats.hypothesis.permutation import (
     sums_of,
 )
 
-MANY_RESAMPLES = 99_999
-"""Number of arrangements drawn if 9,999 leave open on which side of alpha p is."""
 N_ERRORS = 3.0
 """Monte-Carlo standard errors within which a p is too close to alpha to decide."""
 ROUNDING = 1e-9
@@ -124,6 +122,7 @@ def ask(
     is_asked = p_welch < alpha if is_decision_only else np.ones(len(p_welch), dtype=np.bool_)
     if is_asked.any():
         p_value[is_asked], error[is_asked] = sides.select(is_asked).permutation(nulls[is_asked], side, N_RESAMPLES)
+    # More arrangements only where they could decide: where Welch's p is not below alpha, both never reject together.
     is_open = (p_value - error < alpha) & (p_value + error >= alpha) & (p_welch < alpha)
     if (error > 0).any() and is_open.any():
         near = sides.select(is_open)
@@ -216,12 +215,14 @@ class _Runs(_Comparisons):
         self.difference = (mean_a - mean_b) / self.scale
         self.b, self.a = b / self.scale[:, None], a / self.scale[:, None]
         self.square_b, self.square_a = (self.b**2).sum(axis=1), (self.a**2).sum(axis=1)
-        # With equally many runs the side that spreads more goes first, whichever is the candidate.
+        # With equally many runs each arrangement stands for its mirror image, so a sample of them depends on which side
+        # goes first. The side that spreads more does, whichever is the candidate; the third moment decides a tie.
         cubes = (self.a**3).sum(axis=1) > (self.b**3).sum(axis=1)
         self.is_second = (self.square_b > self.square_a) | ((self.square_b == self.square_a) & cubes)
         variance_b = self.square_b / (self.n_b * (self.n_b - 1))
         variance_a = self.square_a / (self.n_a * (self.n_a - 1))
         self.se = np.sqrt(variance_a + variance_b)
+        # In units of t: what the scores themselves are rounded to, summed over all runs.
         self.rounding = ROUNDING + (self.n_a + self.n_b) * finest / self.scale / self.se
         share = variance_a / (variance_a + variance_b)
         self.df = 1 / (share**2 / (self.n_a - 1) + (1 - share) ** 2 / (self.n_b - 1))
@@ -237,12 +238,14 @@ class _Runs(_Comparisons):
             is_second = self.is_second[:, None]
             first, second = np.where(is_second, second, first), np.where(is_second, first, second)
         pooled = np.concatenate([first, second], axis=1)
+        # The sum of squares of all runs is the same in every arrangement: within both sides, and between them.
         total = self.square_a + self.square_b + distance**2 * n_a * n_b / n
         rows, is_exact = arrangements(n_a, n_b, n_resamples)
         t = np.abs(distance) / self.se
         least = np.maximum(t - self.rounding * np.maximum(1.0, t), 0.0)
         needed, beyond_a, beyond_total = _studentize(n_a, n_b, least)
         above, below = (np.zeros(len(t), dtype=np.int64) for _ in range(2))
+        # With equally many runs the coefficient of the side's squares is 0: t* depends on its sum alone.
         squares = pooled**2 if n_a != n_b else pooled
         nothing = np.maximum(NO_SPREAD, self.rounding * self.se)
         for ways, where in _blocks(rows, len(t)):
@@ -250,6 +253,7 @@ class _Runs(_Comparisons):
             counted = needed[where] * sums**2
             if n_a != n_b:
                 counted -= beyond_a[where] * products(ways, squares[where])
+            # The observed arrangement must count as its own equal, whatever rounding makes of either side.
             is_beyond = counted >= (beyond_total * total)[where] * (1 - 1e-13)
             # A side sum that is only rounding is a t of 0, whatever is left of the variances.
             is_beyond &= (np.abs(sums) > nothing[where]) | (least[where] == 0)
@@ -270,8 +274,9 @@ class _Runs(_Comparisons):
     def _balanced_limit(self, direction: float, alpha: float, n_resamples: int) -> float:
         """The limit for equally many runs on both sides, where t depends on the difference of means alone.
 
-        An arrangement then has |t*| >= |t| up to a distance from the difference that was observed, which is known for
-        each, so that the limit is one of these distances.
+        The sum of squares of all runs is fixed, so a larger |sum| of one side is a larger |t*|. That sum is linear in
+        the distance from the observed difference. An arrangement therefore has |t*| >= |t| up to a distance that is
+        known for each, and the limit is one of these distances.
         """
         n = self.n_a
         if self.is_second[0]:
@@ -291,7 +296,10 @@ class _Runs(_Comparisons):
     def _searched_limit(
         self, direction: float, half: float, alpha: float, n_resamples: int, *, is_one_sided: bool
     ) -> float:
-        """Bisection of the p of the permutation test, from Welch's limit outwards."""
+        """Bisection of the p of the permutation test, from Welch's limit outwards.
+
+        Inside Welch's limit nothing has to be searched: Welch's test alone keeps a value there in the interval.
+        """
         p_at = self._p_along(direction, n_resamples, is_one_sided=is_one_sided)
         if p_at(half) < alpha:
             return half
@@ -309,6 +317,9 @@ class _Runs(_Comparisons):
     def _p_along(self, direction: float, n_resamples: int, *, is_one_sided: bool) -> Callable[[float], float]:
         """Permutation p at a null value at this distance from the difference; sums are linear in the distance."""
         n_a, n_b, se = self.n_a, self.n_b, float(self.se[0])
+        # A shift of the candidate's runs, centred again: they move by 1 - share, those of the baseline by -share. So a
+        # side with n_own of the candidate's runs moves by n_own - share n_a in sum, and its squares by a quadratic. All
+        # terms are summed once; p at another distance then costs no matrix product.
         share = n_a / (n_a + n_b)
         values = np.concatenate([self.a[0], self.b[0]])
         scores = np.concatenate([self.a[0], np.zeros(n_b)])
@@ -363,6 +374,7 @@ class _Pairs(_Comparisons):
         for ways, where in _blocks(rows, len(values)):
             sums = 2 * products(ways, values[where]) - values[where].sum(axis=1)
             above[where] += (sums >= (observed - rounding)[where]).sum(axis=0)
+            # Near a difference of 0 a sum is as extreme on both sides; it is counted once.
             below[where] += ((sums <= (rounding - observed)[where]) & (sums < (observed - rounding)[where])).sum(axis=0)
         return _shares(above, below, distance, side, len(rows), is_exact=is_exact, is_mirrored=True)
 
@@ -386,8 +398,10 @@ def _t_tail(t: Vector, df: Vector, side: Side) -> Vector:
 def _studentize(n_a: int, n_b: int, least: Vector) -> tuple[Vector, Vector, Vector]:
     """Coefficients of |t*| >= least without a division, for scores whose total is 0.
 
-    With the sum s and the sum of squares q of one side, and Q of all, t* has the numerator s (1/n_a + 1/n_b) and the
-    variance x q + y Q - z s^2.
+    With the sum s and the sum of squares q of one side, and Q of all, the other side has the sum -s and the squares
+    Q - q. So t* has the numerator s (1/n_a + 1/n_b). Its squared standard error, (q - s^2/n_a) / (n_a (n_a - 1)) plus
+    the same of the other side, is x q + y Q - z s^2. Squared and sorted by q, Q and s, |t*| >= least reads
+    s^2 (1/n_a + 1/n_b)^2 + least^2 z s^2 - least^2 x q >= least^2 y Q; the three coefficients are returned.
     """
     square = least**2
     x = 1 / (n_a * (n_a - 1)) - 1 / (n_b * (n_b - 1))
@@ -420,7 +434,7 @@ def _shares(
         far, opposite = (above, below) if side == "above" else (below, above)
         shares = both / 2 if is_mirrored else (far + extra) / (n_rows + extra)
         other = both / 2 if is_mirrored else (opposite + extra) / (n_rows + extra)
-        # Beyond a half in any case: the observed one is on both sides of itself.
+        # On the wrong side p is 1 less the other tail, which both hold the observed arrangement: it is added back.
         p_value = np.where(is_right, shares, 1.0 - other + 1 / (n_rows * (1 + is_mirrored)))
     p_value = np.minimum(p_value, 1.0)
     error = np.zeros(len(p_value)) if is_exact else N_ERRORS * np.sqrt(p_value * (1 - p_value) / n_rows)
@@ -430,13 +444,15 @@ def _shares(
 def _limit_of_distances(sums: Vector, moved: Vector, most: float, alpha: float, *, is_exact: bool) -> float:
     """The largest distance at which the proportion of counted arrangements is at least alpha.
 
-    At a distance u an arrangement counts where |sums - u moved| >= u most, and |moved| <= most.
+    At a distance u an arrangement counts where |sums - u moved| >= u most, and |moved| <= most. Solved for u: up to
+    sums / (most + moved) for a sum above 0, up to -sums / (most - moved) for one below.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         distances = np.where(sums > 0, sums / (most + moved), -sums / (most - moved))
     distances[np.isnan(distances)] = 0.0
     distances[(np.abs(moved) > most - 0.25) & (np.abs(sums) <= NO_SPREAD * most)] = math.inf  # the observed arrangement
     extra = 0 if is_exact else 1
+    # p is at least alpha as long as this many arrangements count, so the limit is the distance of the last of them.
     n_least = math.ceil(alpha * (len(distances) + extra) - 1e-9) - extra
     if n_least <= 0:
         return math.inf

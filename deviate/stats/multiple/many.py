@@ -14,15 +14,17 @@ from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interva
 from deviate.model.findings import ExperimentFindings
 from deviate.model.plan import SelectedMetric
 from deviate.model.texts import count
-from deviate.series.score import LARGEST
 from deviate.stats.changes import change_results
+from deviate.stats.design.group_sequential import legendre
 from deviate.stats.estimates.sample import (
     Values,
     is_constant,
     moments,
     never_zero,
+    refusal,
     resolution,
-    spread_refusal,
+    too_few,
+    without_spread,
 )
 from deviate.stats.hypothesis.both import ask_both, both_interval
 from deviate.stats.hypothesis.two_sample import welch, welch_interval
@@ -114,8 +116,7 @@ def against_baseline(
     contrasts = []
     for values, name in candidates:
         difference = _difference(values, baseline)
-        if len(values) < VERDICT_RUNS:
-            few = Unavailable(f"needs {VERDICT_RUNS} runs in each, has {len(values)}")
+        if few := too_few(VERDICT_RUNS, len(baseline), len(values)):
             contrasts.append(Contrast(name, names[0], difference, few, few))
         else:
             test, interval = next(results)
@@ -190,12 +191,7 @@ def _not_read(table: ManyTable, reason: str, mark: str) -> ManyTable:
 
 
 def _difference(one: Values, other: Values) -> Estimate:
-    for values in (one, other):
-        if not values:
-            return Unavailable("no score")
-        if not all(abs(value) <= LARGEST for value in values):
-            return Unavailable("NaN or infinite value among the scores")
-    return moments(one).mean - moments(other).mean
+    return refusal(1, one, other) or moments(one).mean - moments(other).mean
 
 
 # Dunnett's comparisons: several candidates against one baseline, with simultaneous intervals. All of them share the
@@ -212,7 +208,7 @@ def dunnett(baseline: Values, *candidates: Values) -> tuple[Test, ...] | Unavail
 
     Source: Dunnett (1955); statistic and p as in `scipy.stats.dunnett`.
     """
-    if reason := many_refusal(VERDICT_RUNS, baseline, *candidates) or spread_refusal(baseline, *candidates):
+    if reason := without_spread(VERDICT_RUNS, baseline, *candidates):
         return reason
     sizes, df, errors = _errors(baseline, *candidates)
     origin = moments(baseline).mean
@@ -228,7 +224,7 @@ def dunnett_intervals(
 
     Source: Dunnett (1955).
     """
-    if reason := many_refusal(VERDICT_RUNS, baseline, *candidates) or spread_refusal(baseline, *candidates):
+    if reason := without_spread(VERDICT_RUNS, baseline, *candidates):
         return reason
     sizes, _, errors = _errors(baseline, *candidates)
     origin, critical = moments(baseline).mean, dunnett_critical(sizes, confidence)
@@ -292,15 +288,9 @@ def _spreads(df: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _nodes(low: float, high: float, n: int) -> tuple[np.ndarray, np.ndarray]:
-    nodes, weights = _legendre(n)
+    nodes, weights = legendre(n)
     half = (high - low) / 2
     return low + half * (nodes + 1), half * weights
-
-
-@lru_cache(maxsize=64)
-def _legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
-    nodes, weights = special.roots_legendre(n)
-    return nodes, weights
 
 
 def _errors(baseline: Values, *candidates: Values) -> tuple[tuple[int, ...], int, list[float]]:
@@ -319,23 +309,7 @@ RUNS_FOR_CHI_SQUARE = 10
 5 runs, 2 % with many ties (simulated); ranks are permuted then."""
 
 
-def many_refusal(minimum: int, *samples: Values) -> Unavailable | None:
-    """Why these samples cannot answer a question that needs `minimum` runs in each; None when they can."""
-    if len(samples) < 2:
-        return Unavailable(f"needs 2 experiments, has {len(samples)}")
-    sizes = [len(values) for values in samples]
-    if min(sizes) < minimum:
-        return Unavailable(f"needs {count(minimum, 'run')} in each, one has {min(sizes)}")
-    if not all(abs(value) <= LARGEST for values in samples for value in values):
-        return Unavailable("NaN or infinite value among the scores")
-    return None
-
-
-def _without_spread(minimum: int, *samples: Values) -> Unavailable | None:
-    return many_refusal(minimum, *samples) or spread_refusal(*samples)
-
-
-@statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores", refuse=_without_spread)
+@statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
 def anova(*samples: Values) -> Test | Unavailable:
     """One-way analysis of variance; equal variances are assumed.
 
@@ -344,7 +318,7 @@ def anova(*samples: Values) -> Test | Unavailable:
     return _analyse_variance("ANOVA F", samples, "equal", "equal variances assumed")
 
 
-@statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores", refuse=_without_spread)
+@statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
 def welch_anova(*samples: Values) -> Test | Unavailable:
     """Welch's analysis of variance, for unequal variances; each experiment needs spread of its own.
 
@@ -357,7 +331,7 @@ def welch_anova(*samples: Values) -> Test | Unavailable:
     return _analyse_variance("Welch F", samples, "unequal")
 
 
-@statistic(n_samples=None, minimum=4, shift="ignores", scale="ignores", draws=True, refuse=many_refusal)
+@statistic(n_samples=None, minimum=4, shift="ignores", scale="ignores", draws=True, refuse=refusal)
 def kruskal_wallis(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
     """Kruskal-Wallis test of stochastic equality, corrected for ties.
 

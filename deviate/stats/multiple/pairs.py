@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,8 @@ from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings
 from deviate.model.records import Experiment
 from deviate.model.texts import count
+from deviate.series.remarks import contention
+from deviate.series.sides import shared_runs, why_apart
 from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_p
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.hypothesis.curves import compare_curves
@@ -19,9 +22,7 @@ from deviate.stats.hypothesis.paired import differing_rules
 from deviate.stats.hypothesis.survival import compare_attainment
 from deviate.stats.interim_analysis import standing
 from deviate.stats.options import AnalysisOptions
-from deviate.stats.remarks import contention
-from deviate.stats.sides import shared_runs, why_apart
-from deviate.stats.verdict import SIDES, without_unfair
+from deviate.stats.verdict import without_unfair
 
 
 def compare_all(
@@ -71,13 +72,16 @@ def compare_all(
                     ),
                     experiments[0],
                     candidate,
+                    names=(base_name, name),
                     rng=_rng(options.analysis_seed),
                     confidence=at.confidence,
                 )
             )
             for (before, after), at in zip(both, of_metrics, strict=True)
         ]
-        for both, candidate, of_metrics, has_pairs in zip(matched, experiments[1:], statuses, are_paired, strict=True)
+        for both, candidate, name, of_metrics, has_pairs in zip(
+            matched, experiments[1:], other_names, statuses, are_paired, strict=True
+        )
     ]
     has_looks = any(at.plan is not None for at in standings)
     corrected, family = adjust(
@@ -85,7 +89,6 @@ def compare_all(
         confidence=options.confidence,
         has_looks=has_looks,
         is_chosen_after=is_chosen_after,
-        names=[(base_name, name) for name in other_names],
     )
     pairs = []
     for candidate, name, adjusted_pair, at, of_metrics in zip(
@@ -95,9 +98,7 @@ def compare_all(
         looked = headline.note if (headline := find_headline(adjusted_pair)) is not None else ""
         comparisons = tuple(
             without_unfair(
-                _add_contention(_without_remark(status.judge(comparison), looked), contended),
-                status.confidence,
-                (base_name, name),
+                _add_contention(_without_remark(status.judge(comparison), looked), contended), status.confidence
             )
             for comparison, status in zip(adjusted_pair, of_metrics, strict=True)
         )
@@ -124,6 +125,7 @@ def _with_outcomes(
     baseline: Experiment,
     candidate: Experiment,
     *,
+    names: tuple[str, str],
     rng: np.random.Generator,
     confidence: float = 0.95,
 ) -> Comparison:
@@ -136,6 +138,7 @@ def _with_outcomes(
     has_target = comparison.metric.target is not None
     return replace(
         comparison,
+        names=names,
         worst_rank=worst_rank(before, after),
         curve=compare_curves(
             baseline,
@@ -222,7 +225,6 @@ def adjust(
     confidence: float,
     has_looks: bool = False,
     is_chosen_after: bool = False,
-    names: Sequence[tuple[str, str]] = (),
 ) -> tuple[tuple[tuple[Comparison, ...], ...], str]:
     """Correct `p_adjusted` in each family over its metrics and over all candidates, and decide the verdicts anew.
 
@@ -232,33 +234,24 @@ def adjust(
     Args:
         is_chosen_after: whether the primary metric was named after results were seen: then it is one of the quality
             metrics, any of which could have been named.
-        names: of baseline and candidate, one for each of `pairs`; empty for names of no experiment.
 
     Returns:
         The comparisons of each candidate after correction, and the sentence that names the families.
     """
     members: dict[Family, list[Comparison]] = {"primary": [], "quality": [], "outside": []}
-    sides: dict[Family, list[tuple[str, str]]] = {family: [] for family in members}
 
     def family_of(comparison: Comparison) -> Family:
         if comparison.metric.is_primary and not is_chosen_after:
             return "primary"
         return "quality" if comparison.metric.role == "quality" or comparison.metric.is_primary else "outside"
 
-    for comparisons, both in zip(pairs, names or [SIDES] * len(pairs), strict=True):
-        for comparison in comparisons:
-            members[family_of(comparison)].append(comparison)
-            sides[family_of(comparison)].append(both)
-    adjusted = {
-        name: iter(_adjust_family(family, sides[name], confidence, has_looks=has_looks))
-        for name, family in members.items()
-    }
+    for comparison in chain.from_iterable(pairs):
+        members[family_of(comparison)].append(comparison)
+    adjusted = {name: iter(_adjust_family(family, confidence, has_looks=has_looks)) for name, family in members.items()}
     return tuple(tuple(next(adjusted[family_of(c)]) for c in comparisons) for comparisons in pairs), _label(members)
 
 
-def _adjust_family(
-    family: Sequence[Comparison], names: Sequence[tuple[str, str]], confidence: float, *, has_looks: bool
-) -> list[Comparison]:
+def _adjust_family(family: Sequence[Comparison], confidence: float, *, has_looks: bool) -> list[Comparison]:
     p_values, upper = holm([c.p_adjusted for c in family]), holm([c.p_upper for c in family])
     if not has_looks and any(_is_open(p, most, confidence) for p, most in zip(p_values, upper, strict=True)):
         family = [
@@ -267,8 +260,8 @@ def _adjust_family(
         ]
         p_values, upper = holm([c.p_adjusted for c in family]), holm([c.p_upper for c in family])
     return [
-        with_adjusted_p(c, p, most, confidence=confidence, n_family=len(family), has_looks=has_looks, names=both)
-        for c, both, p, most in zip(family, names, p_values, upper, strict=True)
+        with_adjusted_p(c, p, most, confidence=confidence, n_family=len(family), has_looks=has_looks)
+        for c, p, most in zip(family, p_values, upper, strict=True)
     ]
 
 

@@ -16,7 +16,7 @@ from deviate.model.findings import ExperimentFindings
 from deviate.model.texts import count
 from deviate.series.score import LARGEST
 from deviate.stats.changes import change_results
-from deviate.stats.estimates.sample import Values, moments, never_zero
+from deviate.stats.estimates.sample import Values, moments, never_zero, refusal, too_few
 from deviate.stats.multiple.many import withheld
 from deviate.stats.multiple.pairs import match_metrics
 from deviate.stats.registry import statistic
@@ -83,16 +83,11 @@ def compare_tasks(
     notes += [f"{name} left out of the aggregates: all scores are equal" for name in left_out]
     if len(matched) < MIN_TASKS or len(described) < 2:
         few = count(len(matched), "task") if len(matched) < MIN_TASKS else count(len(described), "experiment")
-        reason = Unavailable(f"needs {MIN_TASKS} tasks and 2 experiments, has {few}")
-        return _findings_without(matched, reason, "; ".join([*notes, reason.reason]))
+        return _findings_without(matched, f"needs {MIN_TASKS} tasks and 2 experiments, has {few}", notes)
     if not normalised.scores[0]:
-        reason = Unavailable("all scores are equal on every task")
-        return _findings_without(matched, reason, "; ".join([*notes, reason.reason]))
-    notes += (
-        ["tasks differ in their number of runs: those with more have more weight in the IQM"]
-        if _is_uneven(normalised)
-        else []
-    )
+        return _findings_without(matched, "all scores are equal on every task", notes)
+    if any(len({len(values) for values in side}) > 1 for side in normalised.scores):
+        notes.append("tasks differ in their number of runs: those with more have more weight in the IQM")
     means = [[moments(task.orient()[side].tolist()).mean for task in matched] for side in range(len(described))]
     ranks = mean_ranks(*means)
     barred, mark = withheld(described)
@@ -106,7 +101,6 @@ def compare_tasks(
         _aggregate(name, side, normalised, ranks, thresholds, confidence, generators[side], n_resamples)
         for side, name in enumerate(names)
     )
-    tested = _rank_tasks(names, means, ranks, confidence, rng)
     findings = TaskFindings(
         tasks=tuple(task.name for task in matched),
         n=tuple(tuple(len(task.scores[side]) for task in matched) for side in range(len(described))),
@@ -114,22 +108,11 @@ def compare_tasks(
         optimum=normalised.optimum,
         thresholds=thresholds,
         aggregated=aggregated,
-        friedman=tested.friedman,
-        critical_difference=tested.difference,
-        cliques=tested.cliques,
-        posthoc=tested.posthoc,
         note="; ".join(notes),
         is_scaled=normalised.is_scaled,
+        **_rank_tasks(names, means, ranks, confidence, rng),
     )
     return _not_read(findings, barred, mark) if barred else findings
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranked:
-    friedman: Test | Unavailable
-    difference: Estimate
-    cliques: tuple[tuple[str, ...], ...]
-    posthoc: tuple[Contrast, ...]
 
 
 def _gather(
@@ -230,12 +213,12 @@ def _rank_tasks(
     ranks: tuple[float, ...] | Unavailable,
     confidence: float,
     rng: np.random.Generator,
-) -> _Ranked:
-    """Friedman and Nemenyi over the mean score of each experiment on each task."""
+) -> dict[str, Any]:
+    """Fields of the findings: Friedman and Nemenyi over the mean score of each experiment on each task."""
     tested, pairs = friedman(*means, rng=rng), nemenyi(*means)
     if isinstance(pairs, Unavailable) or isinstance(ranks, Unavailable):
         absent = pairs if isinstance(pairs, Unavailable) else Unavailable("no ranks")
-        return _Ranked(tested, absent, (), ())
+        return {"friedman": tested, "critical_difference": absent, "cliques": (), "posthoc": ()}
     difference = critical_difference(len(names), len(means[0]), confidence=confidence)
     contrasts = tuple(
         Contrast(
@@ -248,10 +231,11 @@ def _rank_tasks(
         for (one, other), p_value in pairs.items()
     )
     groups = tuple(tuple(names[index] for index in group) for group in cliques(ranks, difference))
-    return _Ranked(tested, difference, groups, contrasts)
+    return {"friedman": tested, "critical_difference": difference, "cliques": groups, "posthoc": contrasts}
 
 
-def _findings_without(tasks: Sequence[_Task], reason: Unavailable, note: str) -> TaskFindings:
+def _findings_without(tasks: Sequence[_Task], why: str, notes: Sequence[str]) -> TaskFindings:
+    reason, note = Unavailable(why), "; ".join([*notes, why])
     n = tuple(zip(*(tuple(len(scores) for scores in task.scores) for task in tasks), strict=True))
     names = tuple(task.name for task in tasks)
     return TaskFindings(names, n, "none", 1.0, (), (), reason, reason, (), (), note)
@@ -278,28 +262,12 @@ def _thresholds(normalised: _NormalisedScores) -> tuple[float, ...]:
     return tuple(float(threshold) for threshold in np.unique(np.linspace(every.min(), every.max(), N_THRESHOLDS)))
 
 
-def _is_uneven(normalised: _NormalisedScores) -> bool:
-    return any(len({len(values) for values in side}) > 1 for side in normalised.scores)
-
-
 # Aggregates over tasks, with intervals from runs resampled within each task.
 #
 # Source: Agarwal et al. (2021), Deep reinforcement learning at the edge of the statistical precipice. Its percentile
 # intervals are too short with few runs: by n in place of n - 1, and by normal in place of t. Both are corrected here,
 # as in Hesterberg (2015), What teachers should know about the bootstrap: for shares by another level of the
 # percentile, which cannot leave 0 to 1; for scores by a factor, for a far percentile of few runs is too near.
-
-
-def strata_refusal(minimum: int, *tasks: Values) -> Unavailable | None:
-    """Why tasks cannot be aggregated; None when they can."""
-    if not tasks:
-        return Unavailable("no task")
-    fewest = min(len(values) for values in tasks)
-    if fewest < minimum:
-        return Unavailable(f"needs {count(minimum, 'run')} of each task, one has {fewest}")
-    if not all(abs(value) <= LARGEST for values in tasks for value in values):
-        return Unavailable("NaN or infinite value among the scores")
-    return None
 
 
 def estimates(tasks: Strata, optimum: float) -> dict[str, float]:
@@ -314,7 +282,7 @@ def intervals(
     tasks: Strata, optimum: float, *, rng: np.random.Generator, confidence: float, n_resamples: int = TASK_RESAMPLES
 ) -> dict[str, Interval | Unavailable]:
     """Stratified bootstrap intervals of `estimates`, all from the same resamples."""
-    if reason := strata_refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
+    if reason := refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
         return dict.fromkeys(("mean", "median", "iqm", "gap"), reason)
     drawn = [_aggregates(parts, optimum) for parts in draw_resamples(tasks, rng, n_resamples)]
     sizes, points = [len(task) for task in tasks], estimates(tasks, optimum)
@@ -344,7 +312,7 @@ def improvement_interval(
     n_resamples: int = TASK_RESAMPLES,
 ) -> Interval | Unavailable:
     """Stratified bootstrap interval of `improvement`, runs resampled on both sides."""
-    if reason := strata_refusal(VERDICT_RUNS, *(stratum.tolist() for stratum in (*baseline, *candidate))):
+    if reason := refusal(VERDICT_RUNS, *(stratum.tolist() for stratum in (*baseline, *candidate))):
         return reason
     if all(a.min() > b.max() or a.max() < b.min() for b, a in zip(baseline, candidate, strict=True)):
         return Unavailable("complete separation on every task: resampling shows no spread")
@@ -380,7 +348,7 @@ def profile_band(
     How many of n resampled runs are above a threshold is binomial: no score need be resampled. Where tasks have as many
     runs as each other, their sum is known exactly; else it is drawn.
     """
-    if strata_refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
+    if refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
         return ()
     sizes = [len(task) for task in tasks]
     columns, where = np.unique(_shares(tasks, thresholds), axis=1, return_inverse=True)
@@ -591,14 +559,9 @@ def _table(samples: Sequence[Values]) -> np.ndarray:
 def _refusal(*samples: Values) -> Unavailable | None:
     if len(samples) < 3:
         return Unavailable(f"needs 3 experiments, has {len(samples)}")
-    sizes = {len(values) for values in samples}
-    if len(sizes) > 1:
+    if len({len(values) for values in samples}) > 1:
         return Unavailable("not every experiment has a value on every task")
-    if min(sizes) < 2:
-        return Unavailable(f"needs 2 tasks, has {min(sizes)}")
-    if not all(abs(value) <= LARGEST for values in samples for value in values):
-        return Unavailable("NaN or infinite value among the scores")
-    return None
+    return too_few(2, len(samples[0]), noun="task") or refusal(2, *samples)
 
 
 def _all_sums(centred: np.ndarray) -> np.ndarray:

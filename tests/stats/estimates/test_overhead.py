@@ -5,7 +5,7 @@ from studies import equal
 
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.records import Experiment
-from deviate.stats.estimates.cost import overhead
+from deviate.stats.estimates.overhead import overhead
 
 
 def _timed(name: str, *times: float, n_sharing: tuple[int, ...] = (), device: str = "") -> Experiment:

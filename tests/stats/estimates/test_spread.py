@@ -8,7 +8,7 @@ from scipy import stats as scipy_stats
 from deviate.model.comparisons import SpreadVerdict
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.stats.describe import describe
-from deviate.stats.estimates.effect import sd_ratio, sd_ratio_interval
+from deviate.stats.estimates.effect import sd_ratio_interval
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, f_test, levene
 
 
@@ -19,7 +19,6 @@ def verdict(n: int, sd: float, *, spread_ratio: float | None = None, tails: str 
     return decide_spread(
         sides[0],
         replace(sides[1], tails=tails),
-        ratio=sd_ratio(b, a),
         brown_forsythe=brown_forsythe(b, a),
         confidence=0.95,
         spread_ratio=spread_ratio,
@@ -94,16 +93,14 @@ def test_the_robust_test_has_to_agree() -> None:
     b = sample(0, 1, 20)
     a = [*sample(0, 1, 19), 9.0]
     sides = [replace(describe(values), tails="") for values in (b, a)]
-    ratio, robust = sd_ratio(b, a), brown_forsythe(b, a)
-    found = decide_spread(*sides, ratio=ratio, brown_forsythe=robust, confidence=0.95)
+    found = decide_spread(*sides, brown_forsythe=brown_forsythe(b, a), confidence=0.95)
     assert found.word == "undecided"
     assert found.reason == "the 95% interval of the SD ratio excludes 1, but the Brown-Forsythe test does not agree"
 
 
 def test_one_side_without_spread_leaves_its_reason() -> None:
     sides = [describe(values) for values in ([1.0] * 20, sample(0, 1, 20))]
-    ratio = sd_ratio([1.0] * 20, sample(0, 1, 20))
-    found = decide_spread(*sides, ratio=ratio, brown_forsythe=Unavailable("none"), confidence=0.95)
+    found = decide_spread(*sides, brown_forsythe=Unavailable("none"), confidence=0.95)
     assert found == SpreadVerdict("undecided", "baseline: all 20 values equal")
 
 

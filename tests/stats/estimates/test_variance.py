@@ -9,7 +9,7 @@ from scipy import optimize
 from scipy import stats as scipy_stats
 
 from deviate.model.estimates import Interval, Unavailable
-from deviate.stats.estimates.cost import mean_ratio, mean_ratio_interval
+from deviate.stats.estimates.overhead import mean_ratio, mean_ratio_interval
 from deviate.stats.estimates.spread import (
     variance_excess,
     variance_excess_interval,

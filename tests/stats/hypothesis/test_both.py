@@ -9,11 +9,11 @@ import pytest
 from samples import sample
 from scipy import stats as scipy_stats
 
-from deviate.model.estimates import Interval, Unavailable
+from deviate.model.estimates import MANY_RESAMPLES, Interval, Unavailable
 from deviate.stats.compare import compare
 from deviate.stats.hypothesis.both import BothTests, ask_both, both_interval, interval_of_both
 from deviate.stats.hypothesis.two_sample import welch_interval
-from deviate.stats.hypothesis.two_tests import MANY_RESAMPLES, Side, ask, smallest_p
+from deviate.stats.hypothesis.two_tests import Side, ask, smallest_p
 
 ALTERNATIVES: dict[Side, str] = {"above": "greater", "below": "less"}
 

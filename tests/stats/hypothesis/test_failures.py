@@ -127,7 +127,7 @@ def test_failed_runs_rank_below_every_score_in_the_direction_of_the_metric(direc
         ([*a, worst, worst], b), lambda x, y: stats.mannwhitneyu(x, y).statistic, n_resamples=10_000
     )
     assert close(test.p_value, float(exact.pvalue))
-    assert test.note.startswith("2 failed runs (2 of the candidate) share the worst rank, exact permutation")
+    assert test.note.startswith("exact permutation")
 
 
 def test_failures_on_one_side_can_turn_the_order_of_the_scores() -> None:
@@ -167,7 +167,6 @@ def test_a_run_without_a_value_where_it_counts_did_not_fail() -> None:
     )
     test = worst_rank(mixed, mixed)
     assert isinstance(test, Test)
-    assert test.note.startswith("2 failed runs (1 of the baseline and 1 of the candidate) share the worst rank")
     assert test.note.endswith("2 runs without a score left out")
 
 
@@ -177,4 +176,3 @@ def test_scores_that_are_not_finite_rank_worst_as_well() -> None:
     test = worst_rank(baseline, candidate)
     assert isinstance(test, Test)
     assert test.statistic == 12
-    assert "1 failed run (1 of the candidate) has the worst rank" in test.note

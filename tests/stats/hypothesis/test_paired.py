@@ -12,6 +12,7 @@ from deviate.model.comparisons import Comparison, Description, Paired
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.records import Experiment
 from deviate.report.advice import warnings_of
+from deviate.report.verdicts import verdict_reason
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe_runs
 from deviate.stats.design.power import (
@@ -235,22 +236,22 @@ def test_a_verdict_by_pairs_needs_six_of_them() -> None:
     b, a = pairs(6, 0.95, shift=9)
     assert compared(b, a).verdict.word == "better"
     few = compared(b[:5], a[:5]).verdict
-    assert (few.word, few.reason) == ("undecided", "needs 6 pairs, has 5")
+    assert (few.word, few.refusal.reason) == ("undecided", "needs 6 pairs, has 5")
 
 
 def test_equivalence_of_pairs_goes_by_their_differences() -> None:
     b, a = pairs(12, 0.97, shift=0.0)
     assert compared(b, a, margin=0.4).verdict.word == "equivalent"
     assert compare(b, a, rng=fresh(), margin=0.4).verdict.word == "undecided"
-    assert "pairs would detect a difference of the margin 0.05 at" in compared(b, a, margin=0.05).verdict.reason
+    assert "pairs would detect a difference of the margin 0.05 at" in verdict_reason(compared(b, a, margin=0.05))
 
 
 def test_pairs_without_spread_in_their_differences_have_named_answers() -> None:
     b = [0.1, 0.2, 0.4, 0.7, 0.3, 0.6]
     same, shifted = compared(b, b), compared(b, [x + 0.25 for x in b])
-    assert (same.verdict.word, same.verdict.reason) == ("identical", "the values of all 6 pairs are equal")
+    assert (same.verdict.word, verdict_reason(same)) == ("identical", "the values of all 6 pairs are equal")
     assert shifted.verdict.word == "undecided"
-    assert shifted.verdict.reason == "constant difference 0.25 in 6 pairs, no spread of the differences observed"
+    assert verdict_reason(shifted) == "constant difference 0.25 in 6 pairs, no spread of the differences observed"
     assert shifted.difference == pytest.approx(0.25)
     assert isinstance(shifted.paired, Paired)
     assert shifted.paired.t_test == Unavailable("constant difference, no spread observed")

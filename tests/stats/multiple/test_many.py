@@ -221,7 +221,7 @@ def test_intervals_of_pairs_cover_all_pairs_by_bonferroni() -> None:
 def test_a_candidate_with_few_runs_has_a_reason_and_leaves_the_family() -> None:
     found = table(SCORES[0], SCORES[1], SCORES[2][:3], SCORES[3]).dunnett
     assert not isinstance(found, Unavailable)
-    assert found[1].p_adjusted == Unavailable("needs 5 runs in each, has 3")
+    assert found[1].p_adjusted == Unavailable("needs 5 runs in each, has 6 and 3")
     assert isinstance(found[1].difference, float)
     smaller = table(SCORES[0], SCORES[1], SCORES[3]).dunnett
     assert not isinstance(smaller, Unavailable)

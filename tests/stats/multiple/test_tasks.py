@@ -314,7 +314,7 @@ def test_with_fewer_than_five_runs_there_are_estimates_and_reasons_for_intervals
     found = judged(grid(3, 3, n=4))
     for it in found.aggregated:
         assert isinstance(it.iqm, float)
-        assert it.iqm_interval == Unavailable("needs 5 runs of each task, one has 4")
+        assert it.iqm_interval == Unavailable("needs 5 runs in each, one has 4")
         assert it.profile_band == ()
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from deviate.model.findings import ExperimentFindings, NoiseKind, Repeatability, Study
 from deviate.model.records import Experiment
-from deviate.stats.estimates.proof import absorption, repeatability, select_completed
+from deviate.series.repeatability import absorption, repeatability, select_completed
 
 STREAMS = ("init", "shuffle", "augment", "dropout", "split", "other")
 IMPLEMENTATION = frozenset({"kernels", "autotune", "precision"})

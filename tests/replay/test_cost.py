@@ -8,7 +8,8 @@ from studies import equal
 from deviate.model.cost import CostFindings, KernelTime, Pace, Profile
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.records import Experiment
-from deviate.stats.estimates.cost import cost, mean_ratio_interval
+from deviate.replay.cost import cost
+from deviate.stats.estimates.overhead import mean_ratio_interval
 
 FREE = (90.0, 10.0, 11.0, 12.0)
 HELD = (90.0, 70.0, 82.1, 94.2)

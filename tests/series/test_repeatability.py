@@ -6,7 +6,7 @@ from experiments import run, selected
 from studies import curve, equal, flip, noisy_run, variant, weights
 
 from deviate.model.records import EvaluationData, Experiment, Series
-from deviate.stats.estimates.proof import absorption, evaluation_agreement, repeatability
+from deviate.series.repeatability import absorption, evaluation_agreement, repeatability
 
 NAN = math.nan
 OTHER_NAN = struct.unpack("<d", struct.pack("<Q", 0x7FF8000000000123))[0]

@@ -14,9 +14,10 @@ from samples import experiment, metric, sample
 from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Unavailable
 from deviate.model.records import Experiment, Series
+from deviate.report.verdicts import verdict_reason
+from deviate.series.sides import READ_OFF, SCALES, SHARED
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
-from deviate.stats.sides import READ_OFF, SCALES, SHARED
 
 
 def headline(*sides: Experiment, **settings: object) -> Comparison:
@@ -43,7 +44,7 @@ def test_a_fraction_and_a_percentage_of_one_measure_are_no_two_results(name: str
     sides = [side("fraction", scores[0], name), side("percent", 100 * scores[1], name)]
     found = headline(*(sides[::-1] if is_swapped else sides))
     assert_withheld(found, SCALES)
-    assert f"{name} looks like a fraction in fraction and like a percentage in percent" in found.verdict.reason
+    assert f"{name} looks like a fraction in fraction and like a percentage in percent" in verdict_reason(found)
 
 
 @pytest.mark.parametrize("name", ["test_loss", "return", "perplexity", "distance", "m0", "val_mse", "norm"])
@@ -113,7 +114,7 @@ def test_sides_that_share_runs_get_no_verdict_whatever_their_numbers(
     assert (found.verdict.word == "withheld") is is_apart
     if is_apart:
         assert_withheld(found, SHARED)
-        assert found.verdict.reason == f"{n_same} runs of new are bitwise the same as runs of base"
+        assert verdict_reason(found) == f"{n_same} runs of new are bitwise the same as runs of base"
 
 
 def test_an_experiment_that_is_apart_stands_in_no_table_of_all() -> None:
