@@ -264,7 +264,7 @@ def test_a_committed_baseline_is_compared_pair_by_pair_and_tells_of_another_mach
     paired = deviate("check", "baseline.json", "new", "--paired", "--margin", "0.5", "--json", "-")
     (metric,) = json.loads(paired.out)["metrics"]
     assert metric["outcome"] == "worse", "each run met the one with its seeds"
-    assert metric["reason"].startswith("constant difference -1 in 6 pairs, no spread observed")
+    assert metric["reason"].startswith("constant difference -1 in 6 pairs, no spread of the differences observed")
     assert "ran elsewhere" not in paired.err
     compared = deviate("compare", "baseline.json", "new")
     assert "Verdict: worse" in compared.out
