@@ -135,7 +135,8 @@ class Prover:
             if place in SEEDING or (file and self.calls.makes_generator(file, int(line)))
         ]
         found = self._reduce(draws) if draws else []
-        return Proof(tuple(found), tuple(self.tests), tuple(self.chance), is_cut=self.is_cut)
+        is_sure = not self.is_suspected  # else the numbers may be equal by chance, and stay a note
+        return Proof(tuple(found) if is_sure else (), tuple(self.tests), tuple(self.chance), is_cut=self.is_cut)
 
     def _given(self, suspects: Sequence[str], named: set[str]) -> list[str]:
         """Sources that can be given, the likeliest first."""
