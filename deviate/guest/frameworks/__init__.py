@@ -49,7 +49,6 @@ INPUTS = {
     "concurrent": ("parallel",),
     "multiprocessing": ("parallel",),
     "queue": ("parallel",),
-    "asyncio": ("parallel",),
     "joblib": ("parallel",),
     "torch": ("inputs.seeded_entropy", "parallel"),
     "numpy": ("inputs.seeded_entropy",),

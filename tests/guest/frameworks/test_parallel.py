@@ -28,7 +28,6 @@ def nap(i):
 """Naps of numbers below 4 end in their order, or in the reversed one."""
 
 THREADS = """\
-import asyncio
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, as_completed, wait
 from multiprocessing.pool import ThreadPool
 seen = []
@@ -68,12 +67,6 @@ print([objects.get() for _ in range(4)])  # objects
 for thread in run(append) + run(store):
     thread.join()
 print(seen, slots)
-async def doze(i):
-    await asyncio.sleep(0.02 * (3 - i if IS_REVERSED else i))
-    return i
-async def main():
-    print([await job for job in asyncio.as_completed([doze(i) for i in range(4)])])  # asyncio.as_completed
-asyncio.run(main())
 """
 
 PROCESSES = """\
@@ -191,12 +184,12 @@ def test_tasks_that_wait_for_others_give_their_turn_away(tmp_path: Path) -> None
 
 def test_nothing_is_patched_without_a_trace_and_without_the_control(tmp_path: Path) -> None:
     script = """\
-        import asyncio, queue, threading
+        import queue, threading
         from concurrent import futures
         from multiprocessing import pool
         functions = (futures.as_completed, futures.wait, futures.Future.__init__, futures.Future.set_result)
         functions += (futures.ThreadPoolExecutor.submit, pool.IMapUnorderedIterator._set, pool.Pool.apply_async)
-        functions += (queue.Queue.get, threading.Thread.start, asyncio.as_completed)
+        functions += (queue.Queue.get, threading.Thread.start)
         print([function for function in functions if hasattr(function, "__deviate__")])
         """
     assert Child(tmp_path, textwrap.dedent(script)).run().stdout == "[]\n"

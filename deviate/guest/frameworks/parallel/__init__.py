@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any
-from . import asynchronous, completion, one_by_one, queues
+from . import completion, one_by_one, queues
 
-RECORD, ORDER, EITHER = "record", "order", "either"
+RECORD, ORDER = "record", "order"
 PATCHES = {
     "concurrent.futures._base": ((ORDER, one_by_one.order_futures), (RECORD, completion.record_futures)),
     "concurrent.futures.thread": ((ORDER, one_by_one.run_tasks_in_turn),),
@@ -19,7 +19,6 @@ PATCHES = {
     "multiprocessing.queues": ((RECORD, queues.record_process_queues),),
     "queue": ((RECORD, queues.record_queues),),
     "threading": ((ORDER, one_by_one.run_threads_in_turn), (RECORD, queues.number_threads)),
-    "asyncio.tasks": ((EITHER, asynchronous.patch_as_completed),),
     "joblib.parallel": ((ORDER, one_by_one.limit_workers), (RECORD, completion.record_joblib)),
     "torch.utils.data.dataloader": ((ORDER, one_by_one.limit_workers), (RECORD, completion.record_loaders)),
 }
@@ -31,8 +30,8 @@ def install(module: Any, context: AdapterContext) -> None:
     name = module.__name__
     is_held, is_traced = context.controls.get("workers") == "one", bool(context.trace.requested_level)
     for purpose, act in PATCHES[name]:
-        is_ordered = is_held and purpose != RECORD
-        if is_ordered or (is_traced and purpose != ORDER):
+        is_ordered = is_held and purpose == ORDER
+        if is_ordered or (is_traced and purpose == RECORD):
             act(module, context)
         if is_ordered:
             context.recorder.event("control", "workers", name, "one", "", 0, "set")

@@ -14,7 +14,7 @@ from ..inputs.callers import Callers
 
 MOST_SHOWN = 8
 """Items that the text of one shows: itself, and those that arrived before it."""
-MACHINERY = ("concurrent.futures", "multiprocessing", "torch.multiprocessing", "asyncio", "_deviate_guest")
+MACHINERY = ("concurrent.futures", "multiprocessing", "torch.multiprocessing", "_deviate_guest")
 """Modules between the program and its pools. The program's pools are those that it makes itself."""
 
 
