@@ -78,7 +78,7 @@ def test_examples_of_no_known_group_are_a_group_of_their_own() -> None:
     found = labelled([[0, 1, 1, 0], [0, 1, 0, 0]], [0, 1, 1, 0], columns={"age": [np.nan, 30.0, 4.5, np.nan]})
     table, _ = groups(found)
     assert [(it.value, it.n_examples) for it in table] == [("All", 4), ("4.5", 1), ("30", 1), ("nan", 2)]
-    assert measure(table[1].accuracy).ratio_interval == Unavailable("needs 10 runs, has 2")
+    assert measure(table[1].accuracy).ratio_interval == Unavailable("needs 10 pairs, has 2")
 
 
 def test_no_two_values_of_a_column_have_one_name() -> None:
