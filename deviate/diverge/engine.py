@@ -296,12 +296,13 @@ class Search:
 
         Times, addresses and names that are drawn stay a note.
         """
+        if not self.ends.is_equal:
+            return
         quantities = dataclasses.replace(self.quantities, counts_fractions=True)
         ends = compare_ends(self.pair, quantities, tolerance=self.request.tolerance)
-        if self.ends.is_equal and (prover := self._prover(ends.first, "metric", quantities, budget)) is not None:
-            proof = prover.prove_draws()
-            if proof.sources:
-                self.quantities, self.ends, self.levels, self.proof = quantities, ends, [*ends.rungs], proof
+        prover = self._prover(ends.first, "metric", quantities, budget)
+        if prover is not None and (proof := prover.prove_draws()).sources:
+            self.quantities, self.ends, self.levels, self.proof = quantities, ends, [*ends.rungs], proof
 
     def prove(self, budget: int) -> None:
         """Repeat run 1 with what run 0 had by chance, and find the fewest sources that make both equal."""

@@ -128,15 +128,14 @@ class Prover:
     def prove_draws(self) -> Proof:
         """Find the generators without a seed that make the runs differ, and no other numbers of the system."""
         self.chance = [chance_of(run) for run in self.pair.runs]
-        lines = [(place, *place.rpartition(":")) for place in self._given((), set())]
-        draws = [
-            place
-            for place, file, _, line in lines
-            if place in SEEDING or (file and self.calls.makes_generator(file, int(line)))
+        generators = [
+            source
+            for source in self._given((), set())
+            if source in SEEDING or (":" in source and self.calls.makes_generator(*_line_of(source)))
         ]
-        found = self._reduce(draws) if draws else []
+        sources = self._reduce(generators) if generators else []
         is_sure = not self.is_suspected  # else the numbers may be equal by chance, and stay a note
-        return Proof(tuple(found) if is_sure else (), tuple(self.tests), tuple(self.chance), is_cut=self.is_cut)
+        return Proof(tuple(sources) if is_sure else (), tuple(self.tests), tuple(self.chance), is_cut=self.is_cut)
 
     def _given(self, suspects: Sequence[str], named: set[str]) -> list[str]:
         """Sources that can be given, the likeliest first."""
@@ -160,8 +159,7 @@ class Prover:
         made without one.
         """
         unused = {place for place in self._places if ":" not in place and place not in SEEDING}
-        lines = ((place, *place.rpartition(":")) for place in self._places if ":" in place)
-        unused |= {place for place, file, _, line in lines if self.calls.is_seeded(file, int(line))}
+        unused |= {place for place in self._places if ":" in place and self.calls.is_seeded(*_line_of(place))}
         return frozenset(unused)
 
     def _reduce(self, sources: Sequence[str]) -> list[str]:
@@ -276,6 +274,12 @@ class Prover:
             return f"equal over {counted(pair.n_steps, ends.unit)}, beyond the first difference"
         at = "" if difference.main_step is None else f" at main-loop step {difference.main_step}"
         return f"{difference.name} still differs{at}"
+
+
+def _line_of(place: str) -> tuple[str, int]:
+    """File and line of a place in the project."""
+    file, _, line = place.rpartition(":")
+    return file, int(line)
 
 
 TEXTS = {
