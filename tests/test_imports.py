@@ -38,6 +38,8 @@ LOOKED = "base cli errors logs model project registry series"
 SCRIPTS = f"{CORE} analysis replay report sinks sources"
 JUDGED = f"{CORE} replay report stats"
 FIGURES = "jinja2 matplotlib msgspec numpy rich scipy typer"
+STATISTICS = "scipy.integrate scipy.optimize scipy.stats"
+"""Parts of scipy that take a quarter of a second or more; to describe one experiment, only roots are sought."""
 CASES = {
     "--version": ("typer", "cli errors logs"),
     "--help": ("typer", "cli errors logs"),
@@ -50,19 +52,19 @@ CASES = {
         "base cli doctor errors logs model project registry replay report series sources",
     ),
     "plan --effect 0.5": (
-        "msgspec numpy rich scipy typer",
+        f"msgspec numpy rich scipy typer {STATISTICS}",
         "base cli errors eventlog logs model project records registry report series stats stability",
     ),
     "plugins": ("rich typer", "base cli doctor errors logs model registry report"),
-    "check a b": ("msgspec numpy rich scipy typer", JUDGED),
-    "compare a b": (FIGURES, JUDGED),
-    "report a": (FIGURES, JUDGED),
+    "check a b": (f"msgspec numpy rich scipy typer {STATISTICS}", JUDGED),
+    "compare a b": (f"{FIGURES} {STATISTICS}", JUDGED),
+    "report a": (f"{FIGURES} scipy.optimize", JUDGED),
     "analyze train.py": ("libcst msgspec rich typer", f"{LOOKED} analysis replay report sinks sources stats"),
     "diverge train.py --dry-run": ("libcst msgspec numpy rich typer", f"{SCRIPTS} diverge stats"),
     "overhead train.py --dry-run": ("libcst msgspec rich typer", f"{SCRIPTS} stats"),
     "run train.py --plan-only --runs 2 --name t": ("libcst msgspec rich typer", f"{SCRIPTS} instrument stats"),
     "worker planned --index 0": ("msgspec typer", f"{CORE} replay stats"),
-    "resume planned": (FIGURES, f"{JUDGED} analysis"),
+    "resume planned": (f"{FIGURES} scipy.optimize", f"{JUDGED} analysis"),
 }
 """Dependencies, and rooms, that a command may import."""
 ONCE_PLANNED = ("worker", "resume")
@@ -81,7 +83,7 @@ def imports_of(modules: Iterable[str]) -> Imports:
     names = set(modules)
     parts = [name.split(".") for name in names if name.startswith("deviate.")]
     return Imports(
-        DEPENDENCIES & names,
+        (DEPENDENCIES | {"libcst.matchers", *STATISTICS.split()}) & names,
         {name for _, name, *inner in parts if inner or not (ROOT / "deviate" / name).is_dir()},
     )
 

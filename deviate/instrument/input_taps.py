@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
-import libcst.matchers as m
 
 from deviate.instrument.edits import Edit, Parsed, wrap
 
@@ -306,6 +305,8 @@ def _may_be_set(node: cst.BaseExpression) -> bool:
 
 def _passed_names(module: cst.Module) -> frozenset[str]:
     """Names that are arguments of calls, such as that of `f` in `fast = njit(f)`."""
+    import libcst.matchers as m  # a quarter of a second, for the few projects that compile bytecode
+
     arguments = m.findall(module, m.Arg(value=m.Name()))
     return frozenset(argument.value.value for argument in arguments)  # type: ignore[attr-defined]
 

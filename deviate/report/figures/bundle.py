@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from deviate.model.analysis import LoopCounter
 from deviate.model.records import Series
@@ -208,6 +208,6 @@ def _band(gathered: _Gathered, confidence: float) -> Band:
         mean = np.where(is_there, table, 0).sum(axis=0) / n
         deviation = np.where(is_there, table - mean, 0)
         sd = np.sqrt((deviation**2).sum(axis=0) / (n - 1))
-        half = stats.t.ppf(0.5 + confidence / 2, np.maximum(n - 1, 1)) * sd / np.sqrt(n)
+        half = special.stdtrit(np.maximum(n - 1, 1), 0.5 + confidence / 2) * sd / np.sqrt(n)
     half = np.where(n >= 2, half, np.nan)
     return Band(gathered.steps, np.where(n >= 1, mean, np.nan), mean - half, mean + half, n)

@@ -7,7 +7,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import integrate, optimize, special, stats
+import scipy
+from scipy import special
 
 from deviate.errors import InputError
 from deviate.model.design import Design, DesignRow, Pilot, Question
@@ -64,11 +65,11 @@ def power_of(effect: float, n: int, question: Question) -> float:
     if math.isinf(loss):
         return 0.0
     df, noncentrality = _df(n, question), abs(effect) / loss / _unit(n, question)
-    critical = float(stats.t.isf(_alpha(question) / 2, df))
-    near = float(stats.nct.sf(critical, df, noncentrality))
+    critical = float(scipy.stats.t.isf(_alpha(question) / 2, df))
+    near = float(scipy.stats.nct.sf(critical, df, noncentrality))
     if math.isnan(near):  # far beyond what the routine computes only the SD is left to chance
-        return float(stats.chi2.cdf(df * (noncentrality / critical) ** 2, df))
-    return near + float(stats.nct.cdf(-critical, df, noncentrality)) if noncentrality < 5 else near
+        return float(scipy.stats.chi2.cdf(df * (noncentrality / critical) ** 2, df))
+    return near + float(scipy.stats.nct.cdf(-critical, df, noncentrality)) if noncentrality < 5 else near
 
 
 def detectable(n: int, question: Question) -> Estimate:
@@ -78,7 +79,9 @@ def detectable(n: int, question: Question) -> Estimate:
         high *= 2
         if high > 1e6:
             return Unavailable("more than a million standard deviations")
-    return float(optimize.brentq(lambda effect: power_of(effect, n, question) - question.power, 0, high, xtol=1e-10))
+    return float(
+        scipy.optimize.brentq(lambda effect: power_of(effect, n, question) - question.power, 0, high, xtol=1e-10)
+    )
 
 
 def runs_for(effect: float, question: Question) -> int | Unavailable:
@@ -97,18 +100,18 @@ def equivalence_power(margin: float, n: int, question: Question) -> float:
     if math.isinf(loss):
         return 0.0
     df, unit, margin = _df(n, question), _unit(n, question), margin / loss
-    critical = float(stats.t.isf(_alpha(question), df))
+    critical = float(scipy.stats.t.isf(_alpha(question), df))
     widest = margin / (critical * unit)  # with a larger SD no difference is within
     scale = math.log(2) + df / 2 * math.log(df / 2) - math.lgamma(df / 2)
 
     def chance(sd: float) -> float:
-        # The density of the SD, written out: `stats.chi2` takes fifty times as long.
+        # The density of the SD, written out: `scipy.stats.chi2` takes fifty times as long.
         density = math.exp(scale + (df - 1) * math.log(sd) - df * sd * sd / 2)
         return density * (1 - 2 * float(special.ndtr(-(margin / unit - critical * sd))))
 
     low = math.sqrt(float(special.chdtri(df, 1 - 1e-12)) / df)
     high = min(widest, math.sqrt(float(special.chdtri(df, 1e-12)) / df))
-    return 0.0 if high <= low else float(integrate.quad(chance, low, high, limit=200)[0])
+    return 0.0 if high <= low else float(scipy.integrate.quad(chance, low, high, limit=200)[0])
 
 
 def runs_for_margin(margin: float, question: Question) -> int | Unavailable:
@@ -132,8 +135,11 @@ def spread_runs(ratio: float, question: Question) -> int | Unavailable:
     alpha = _alpha(question)
 
     def suffices(n: int) -> bool:
-        critical = float(stats.f.isf(alpha / 2, n - 1, n - 1))
-        seen = float(stats.f.sf(critical / ratio**2, n - 1, n - 1) + stats.f.cdf(1 / critical / ratio**2, n - 1, n - 1))
+        critical = float(scipy.stats.f.isf(alpha / 2, n - 1, n - 1))
+        seen = float(
+            scipy.stats.f.sf(critical / ratio**2, n - 1, n - 1)
+            + scipy.stats.f.cdf(1 / critical / ratio**2, n - 1, n - 1)
+        )
         return seen >= question.power
 
     return fewest(suffices)
@@ -151,7 +157,7 @@ def inflation(n_looks: int, spending: Spending, question: Question) -> tuple[flo
     def shortfall(drift: float) -> float:
         return math.fsum(crossing(fractions, bounds, drift=drift)) - question.power
 
-    drift = float(optimize.brentq(shortfall, fixed / 2, fixed * 2, xtol=1e-10))
+    drift = float(scipy.optimize.brentq(shortfall, fixed / 2, fixed * 2, xtol=1e-10))
     chances = np.array(crossing(fractions, bounds, drift=drift))
     chances[-1] += 1 - chances.sum()
     most = (drift / fixed) ** 2

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 from deviate.errors import InputError
 from deviate.model.estimates import VERDICT_RUNS
@@ -112,7 +113,7 @@ def repeated_p(plan: SpendingPlan, k: int, p_value: float) -> float:
         return 1.0
     if excess(low) <= 0:
         return p
-    return min(1.0, math.exp(float(optimize.brentq(excess, low, high, xtol=1e-10))))
+    return min(1.0, math.exp(float(scipy.optimize.brentq(excess, low, high, xtol=1e-10))))
 
 
 def spend_error(fraction: float, alpha: float, spending: Spending) -> float:
@@ -191,7 +192,7 @@ class _Path:
             return _FARTHEST
         if self.beyond(fraction, 0.0) <= error:
             return 0.0
-        return float(optimize.brentq(lambda z: self.beyond(fraction, z) - error, 0.0, _FARTHEST, xtol=1e-12))
+        return float(scipy.optimize.brentq(lambda z: self.beyond(fraction, z) - error, 0.0, _FARTHEST, xtol=1e-12))
 
     def go_on(self, fraction: float, bound: float, following: float) -> None:
         """Truncate at the bound, with nodes suited to the step to the following look."""

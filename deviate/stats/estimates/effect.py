@@ -2,7 +2,8 @@
 
 import math
 
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.stats.estimates.sample import (
@@ -105,7 +106,7 @@ def superiority(baseline: Values, candidate: Values) -> Estimate:
     Source: Vargha & Delaney (2000), A12 = U / (n_A n_B).
     """
     n_a, n_b = len(candidate), len(baseline)
-    rank_sum = float(stats.rankdata([*candidate, *baseline])[:n_a].sum())
+    rank_sum = float(scipy.stats.rankdata([*candidate, *baseline])[:n_a].sum())
     return (rank_sum - n_a * (n_a + 1) / 2) / (n_a * n_b)
 
 
@@ -138,7 +139,7 @@ def _placements(values: Values, reference: Values) -> list[float]:
     The test of Brunner & Munzel is Welch's on these proportions. Computed here, because importing that of `statsmodels`
     imports pandas, a fifth of the time of a comparison.
     """
-    ranks = stats.rankdata([*values, *reference])[: len(values)] - stats.rankdata(values)
+    ranks = scipy.stats.rankdata([*values, *reference])[: len(values)] - scipy.stats.rankdata(values)
     return [float(rank) / len(reference) for rank in ranks]
 
 

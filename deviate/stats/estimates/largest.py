@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import integrate, special
+from scipy import special
 
 Floats = NDArray[np.float64]
 N_POINTS = 4001
@@ -42,7 +43,7 @@ def _range_below(widths: Floats, n: int) -> Floats:
     lowest = np.linspace(-9.0, 9.0, 601)
     inside = special.ndtr(lowest + widths[:, None]) - special.ndtr(lowest)
     density = np.exp(-(lowest**2) / 2) / np.sqrt(2 * np.pi)
-    below: Floats = np.clip(n * integrate.simpson(density * inside ** (n - 1), x=lowest, axis=1), 0.0, 1.0)
+    below: Floats = np.clip(n * scipy.integrate.simpson(density * inside ** (n - 1), x=lowest, axis=1), 0.0, 1.0)
     return below
 
 
@@ -59,4 +60,4 @@ def _mean_largest(spreads: Sequence[float], grid: Floats, below: Floats) -> floa
         with np.errstate(invalid="ignore"):  # between two logarithms of 0
             density = np.interp(grid * (largest / spread), grid, at, right=0.0)
         logs += times * np.where(np.isnan(density), -np.inf, density)
-    return largest * float(integrate.simpson(1.0 - np.exp(logs), x=grid))
+    return largest * float(scipy.integrate.simpson(1.0 - np.exp(logs), x=grid))

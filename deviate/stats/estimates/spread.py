@@ -4,7 +4,8 @@ import math
 from typing import Literal
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from deviate.model.comparisons import Description, SpreadVerdict, SpreadWord
 from deviate.model.estimates import SPREAD_RUNS, Estimate, Interval, Test, Unavailable, level_text
@@ -69,7 +70,7 @@ def _distances_test(
     distances = [np.abs(side - (np.median(side) if center == "median" else side.mean())) for side in sides]
     if all(np.ptp(of_side) <= accuracy for of_side in distances):
         return Unavailable(f"all values equally far from their {center}")
-    found = stats.levene(*sides, center=center)
+    found = scipy.stats.levene(*sides, center=center)
     return Test(name, float(found.statistic), never_zero(float(found.pvalue)), sum(map(len, sides)) - 2)
 
 

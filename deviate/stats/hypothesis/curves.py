@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import integrate, stats
 
 from deviate.model.comparisons import CurveComparison
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Unavailable
@@ -116,7 +116,7 @@ def _common_steps(curves: Sequence[_Curve]) -> tuple[Integers, int]:
 
 
 def _area(steps: Integers, values: Floats) -> float:
-    return float(integrate.trapezoid(values, steps) / (steps[-1] - steps[0]))
+    return float(scipy.integrate.trapezoid(values, steps) / (steps[-1] - steps[0]))
 
 
 def _half_widths(values: Floats, confidence: float) -> tuple[float, ...]:
@@ -125,7 +125,12 @@ def _half_widths(values: Floats, confidence: float) -> tuple[float, ...]:
     if n < 2:
         return ()
     scale = np.abs(values).max(axis=0) + 1 / LARGEST
-    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * scale * (values / scale).std(axis=0, ddof=1) / np.sqrt(n)
+    half = (
+        float(scipy.stats.t.ppf((1 + confidence) / 2, n - 1))
+        * scale
+        * (values / scale).std(axis=0, ddof=1)
+        / np.sqrt(n)
+    )
     return tuple(half.tolist())
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import get_args
 
 import numpy as np
-from scipy import stats
+import scipy
+from scipy import special
 
 from deviate.model.comparisons import Completion, CompletionComparison, Description
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
@@ -42,8 +43,8 @@ def rate_interval(n_successes: int, n: int, *, confidence: float = 0.95) -> Inte
     if n < 1:
         return Unavailable("no run ended")
     tail = (1 - confidence) / 2
-    low = float(stats.beta.ppf(tail, n_successes, n - n_successes + 1)) if n_successes else 0.0
-    high = float(stats.beta.isf(tail, n_successes + 1, n - n_successes)) if n_successes < n else 1.0
+    low = float(special.betaincinv(n_successes, n - n_successes + 1, tail)) if n_successes else 0.0
+    high = float(special.betainccinv(n_successes + 1, n - n_successes, tail)) if n_successes < n else 1.0
     return Interval(low, high, confidence, "Clopper-Pearson")
 
 
@@ -73,9 +74,9 @@ def rate_test(baseline: tuple[int, int], candidate: tuple[int, int]) -> Test | U
         return Unavailable("every run completed on both sides" if k_b else "no run completed on either side")
     table = np.array([[k_a, k_b], [n_a - k_a, n_b - k_b]])
     if max(n_b, n_a) > MOST_FOR_BOSCHLOO:
-        p_value = float(stats.fisher_exact(table).pvalue)
+        p_value = float(scipy.stats.fisher_exact(table).pvalue)
         return Test("Fisher", k_a / n_a - k_b / n_b, never_zero(p_value), note="exact, conservative")
-    result = stats.boschloo_exact(table, alternative="two-sided")
+    result = scipy.stats.boschloo_exact(table, alternative="two-sided")
     return Test("Boschloo", float(result.statistic), never_zero(float(result.pvalue)), note="exact")
 
 
@@ -94,7 +95,7 @@ def worst_rank(baseline: Description, candidate: Description) -> Test | Unavaila
     scores = [side.values for side in (baseline, candidate)]
     if not sum(map(len, scores)):
         return Unavailable("every run failed")
-    ranks = stats.rankdata([*scores[0], *scores[1]])
+    ranks = scipy.stats.rankdata([*scores[0], *scores[1]])
     worst = 0.0 if direction == "max" else len(ranks) + 1.0
     n_b = len(scores[0])
     test = mann_whitney(

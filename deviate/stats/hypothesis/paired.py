@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from deviate.model.comparisons import Description, Paired
 from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailable
@@ -138,7 +138,7 @@ def wilcoxon(baseline: Values, candidate: Values) -> Test | Unavailable:
     n_zeros = len(gaps) - len(signs)
     if not len(signs):
         return Unavailable.because(Reason.IDENTICAL)
-    ranks = stats.rankdata(sizes)
+    ranks = scipy.stats.rankdata(sizes)
     n_tied = len(sizes) - int((np.unique(sizes, return_counts=True)[1] == 1).sum())
     notes = [count(n_zeros, "zero") if n_zeros else "", f"{n_tied} ties" if n_tied else ""]
     statistic_ = float(ranks[signs > 0].sum())
@@ -152,11 +152,11 @@ def wilcoxon(baseline: Values, candidate: Values) -> Test | Unavailable:
 
 def _signed_rank_p(ranks: np.ndarray) -> tuple[float, str]:
     if len(ranks) <= MOST_EXACT:
-        return float(stats.wilcoxon(ranks, method="exact").pvalue), "exact"
+        return float(scipy.stats.wilcoxon(ranks, method="exact").pvalue), "exact"
     n = len(ranks)
     # The sum of the signed ranks moves in steps of 2: half a step is 1.
     z = max(0.0, abs(float(ranks.sum())) - 1) / math.sqrt(n * (n + 1) * (2 * n + 1) / 6)
-    return 2 * float(stats.norm.sf(z)), NORMAL
+    return 2 * float(scipy.stats.norm.sf(z)), NORMAL
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", is_paired=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Attainment, AttainmentComparison
@@ -48,8 +48,8 @@ def kaplan_meier(times: Sequence[float], is_reached: Sequence[bool], *, confiden
 
     Source: Kaplan & Meier (1958); Greenwood (1926) and Kalbfleisch & Prentice (1980) for the log-log interval.
     """
-    data = stats.CensoredData.right_censored(times, [not reached for reached in is_reached])
-    curve = stats.ecdf(data).sf
+    data = scipy.stats.CensoredData.right_censored(times, [not reached for reached in is_reached])
+    curve = scipy.stats.ecdf(data).sf
     with warnings.catch_warnings():  # where the share is 1 or 0 the scale ends
         warnings.simplefilter("ignore", RuntimeWarning)
         interval: Any = curve.confidence_interval(confidence, method="log-log")

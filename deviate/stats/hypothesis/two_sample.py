@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from deviate.model.estimates import Interval, Reason, Test, Unavailable
 from deviate.stats.estimates.sample import Sample, Values, moments, never_zero, pooled_sd, refusal, without_spread
@@ -62,7 +62,7 @@ def mann_whitney(baseline: Values, candidate: Values) -> Test | Unavailable:
     Source: Mann & Whitney (1947).
     """
     n_a, n_b = len(candidate), len(baseline)
-    ranks = stats.rankdata([*candidate, *baseline])
+    ranks = scipy.stats.rankdata([*candidate, *baseline])
     u = float(ranks[:n_a].sum()) - n_a * (n_a + 1) / 2
     tied = n_tied(baseline, candidate)
     if tied == n_a + n_b and len({*candidate, *baseline}) == 1:
@@ -79,7 +79,7 @@ def mann_whitney(baseline: Values, candidate: Values) -> Test | Unavailable:
     elif not tied:
         is_exact = n_a * n_b <= MOST_EXACT
         method: Literal["exact", "asymptotic"] = "exact" if is_exact else "asymptotic"
-        result = stats.mannwhitneyu(candidate, baseline, alternative="two-sided", method=method)
+        result = scipy.stats.mannwhitneyu(candidate, baseline, alternative="two-sided", method=method)
         p_value, notes = never_zero(float(result.pvalue)), ["exact" if is_exact else NORMAL]
     else:
         # U is the rank sum up to a constant, so permuting ranks once is the test, without ranking each resample anew.

@@ -7,7 +7,8 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from scipy import optimize, special, stats
+import scipy
+from scipy import special
 
 from deviate.model.comparisons import Contrast, ManyTable
 from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interval, Reason, Test, Unavailable
@@ -246,16 +247,16 @@ def dunnett_critical(sizes: tuple[int, ...], confidence: float = 0.95) -> float:
     """
     df = sum(sizes) - len(sizes)
     n_candidates = len(sizes) - 1
-    low = float(stats.t.ppf((1 + confidence) / 2, df))
+    low = float(scipy.stats.t.ppf((1 + confidence) / 2, df))
     if n_candidates == 1:
         return low
-    high = float(stats.t.isf((1 - confidence) / (2 * n_candidates), df))
-    return float(optimize.brentq(lambda c: _inside(c, sizes, df) - confidence, low, high, xtol=1e-10))
+    high = float(scipy.stats.t.isf((1 - confidence) / (2 * n_candidates), df))
+    return float(scipy.optimize.brentq(lambda c: _inside(c, sizes, df) - confidence, low, high, xtol=1e-10))
 
 
 def _p_value(t: float, sizes: tuple[int, ...], df: int) -> float:
     """P(largest |t| > t), kept between that of one comparison alone and the sum over all of them."""
-    alone = 2 * float(stats.t.sf(t, df))
+    alone = 2 * float(scipy.stats.t.sf(t, df))
     n_candidates = len(sizes) - 1
     if n_candidates == 1:
         return never_zero(alone)
@@ -276,15 +277,15 @@ def _inside(c: float, sizes: tuple[int, ...], df: int) -> float:
         high = (c * s[:, None] - loading * z) / width
         low = (-c * s[:, None] - loading * z) / width
         inside *= (special.ndtr(high) - special.ndtr(low)) ** times
-    return float(s_weights @ inside @ (z_weights * 2 * stats.norm.pdf(z)))
+    return float(s_weights @ inside @ (z_weights * 2 * scipy.stats.norm.pdf(z)))
 
 
 @lru_cache(maxsize=64)
 def _spreads(df: int) -> tuple[np.ndarray, np.ndarray]:
     """Quadrature nodes and weights for the pooled SD over the true one, which is chi over the root of its df."""
-    low, high = (math.sqrt(float(q) / df) for q in (stats.chi2.ppf(1e-16, df), stats.chi2.isf(1e-16, df)))
+    low, high = (math.sqrt(float(q) / df) for q in (scipy.stats.chi2.ppf(1e-16, df), scipy.stats.chi2.isf(1e-16, df)))
     s, weights = _nodes(low, high, 48)
-    return s, weights * 2 * s * df * stats.chi2.pdf(df * s**2, df)
+    return s, weights * 2 * s * df * scipy.stats.chi2.pdf(df * s**2, df)
 
 
 def _nodes(low: float, high: float, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -342,11 +343,11 @@ def kruskal_wallis(*samples: Values, rng: np.random.Generator) -> Test | Unavail
     if is_constant(list(pooled)):
         return Unavailable.because(Reason.IDENTICAL)
     sizes = [len(values) for values in samples]
-    ranks = stats.rankdata(pooled)
+    ranks = scipy.stats.rankdata(pooled)
     tied = len(pooled) - int(np.sum(np.unique(pooled, return_counts=True)[1] == 1))
     h, notes = float(_between_ranks(ranks[None], sizes)[0]), [f"{tied} ties"] if tied else []
     if min(sizes) >= RUNS_FOR_CHI_SQUARE:
-        p_value = float(stats.chi2.sf(h, len(samples) - 1))
+        p_value = float(scipy.stats.chi2.sf(h, len(samples) - 1))
         notes = ["chi-square", *notes]
     else:
         # Sorted first: which of equal generators permutes must not depend on the order of runs.

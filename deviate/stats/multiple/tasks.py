@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from deviate.model.comparisons import Aggregated, Contrast, TaskFindings
 from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interval, Test, Unavailable
@@ -381,7 +381,7 @@ def _widen(drawn: np.ndarray, estimate: float, confidence: float, fewest: int, d
     if not low < high:
         return Unavailable("resampling shows no spread")
     upper = (1 + confidence) / 2
-    factor = math.sqrt(fewest / (fewest - 1)) * float(stats.t.ppf(upper, df) / stats.norm.ppf(upper))
+    factor = math.sqrt(fewest / (fewest - 1)) * float(scipy.stats.t.ppf(upper, df) / scipy.stats.norm.ppf(upper))
     low, high = estimate - factor * max(0.0, estimate - low), estimate + factor * max(0.0, high - estimate)
     method = f"stratified bootstrap, percentile widened for few runs, {len(drawn)} resamples"
     return Interval(low, high, confidence, method)
@@ -393,8 +393,8 @@ def _tail(sizes: Sequence[int], confidence: float) -> float:
     Source: Hesterberg (2015); degrees of freedom pooled over strata, as each has a mean of its own.
     """
     fewest, df = min(sizes), sum(sizes) - len(sizes)
-    t = float(stats.t.ppf((1 + confidence) / 2, df))
-    return float(stats.norm.sf(math.sqrt(fewest / (fewest - 1)) * t))
+    t = float(scipy.stats.t.ppf((1 + confidence) / 2, df))
+    return float(scipy.stats.norm.sf(math.sqrt(fewest / (fewest - 1)) * t))
 
 
 def _aggregates(parts: Sequence[np.ndarray], optimum: float) -> dict[str, np.ndarray]:
@@ -465,7 +465,7 @@ def friedman(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
     """
     if reason := _refusal(*samples):
         return reason
-    ranks = stats.rankdata(_table(samples), axis=1)
+    ranks = scipy.stats.rankdata(_table(samples), axis=1)
     centred = ranks - (len(samples) + 1) / 2
     squares = float(np.sum(centred**2))
     if squares == 0:
@@ -495,7 +495,7 @@ def mean_ranks(*samples: Values) -> tuple[float, ...] | Unavailable:
     """Mean rank of each sample over tasks, 1 for the highest value; ties share the mean of their ranks."""
     if not samples or not samples[0]:
         return Unavailable("no task")
-    ranks = stats.rankdata(-_table(samples), axis=1)
+    ranks = scipy.stats.rankdata(-_table(samples), axis=1)
     return tuple(float(rank) for rank in ranks.mean(axis=0))
 
 
@@ -507,7 +507,7 @@ def critical_difference(n_experiments: int, n_tasks: int, *, confidence: float =
 
     Source: Demšar (2006), eq. for CD and table 5; the studentized range over root 2.
     """
-    quantile = float(stats.studentized_range.ppf(confidence, n_experiments, np.inf)) / math.sqrt(2)
+    quantile = float(scipy.stats.studentized_range.ppf(confidence, n_experiments, np.inf)) / math.sqrt(2)
     return quantile * _rank_error(n_experiments, n_tasks)
 
 
@@ -527,7 +527,9 @@ def nemenyi(*samples: Values) -> dict[tuple[int, int], Estimate] | Unavailable:
     for one in range(len(samples)):
         for other in range(one + 1, len(samples)):
             q = math.sqrt(2) * abs(ranks[one] - ranks[other]) / error
-            p_values[one, other] = never_zero(float(stats.studentized_range.sf(q, len(samples), np.inf))) if q else 1.0
+            p_values[one, other] = (
+                never_zero(float(scipy.stats.studentized_range.sf(q, len(samples), np.inf))) if q else 1.0
+            )
     return p_values
 
 
