@@ -13,6 +13,7 @@ from deviate.model.analysis import Direction
 from deviate.model.records import Experiment
 from deviate.records.experiments import read_any, split_columns
 from deviate.records.layout import records_folder
+from deviate.series.sides import Scale
 from deviate.stats.options import AnalysisOptions
 
 Directions = Direction | Mapping[str, Direction]
@@ -30,6 +31,7 @@ def compare(
     matches: Mapping[str, str] | None = None,
     targets: Mapping[str, float] | None = None,
     tasks: str | None = None,
+    scale: Scale | None = None,
     spread_ratio: float | None = None,
     seed: int = 0,
     names: Sequence[str] | None = None,
@@ -53,6 +55,7 @@ def compare(
         matches: metric of the baseline to that of the candidates it is compared with; others match by name.
         targets: metric to the value whose attainment is timed, for experiments.
         tasks: pattern of names of metrics that are one measure on several tasks.
+        scale: "percent" or "fraction", for a measure that one side gives in percent and another as a fraction.
         spread_ratio: ratio of SDs below which two spreads count as equal.
         seed: seed of all resampling; equal scores and seed give equal results.
         names: names of the experiments, the baseline first.
@@ -81,6 +84,7 @@ def compare(
         is_paired=paired,
         targets=targets or {},
         tasks=tasks,
+        scale=scale,
         spread_ratio=spread_ratio,
     )
     return _record_results(pipeline.answer(directed, options, is_comparison=True))

@@ -20,7 +20,7 @@ OPTION = in_verdict(
     "Compare with a published number: 'test_acc=94.2±0.3, n=5, SD', 'Smith 2020: f1=0.81, n=1'. May be repeated.",
     "--against",
 )
-UNUSED = ("metric", "match", "paired", "spread_ratio", "target", "tasks", "groups", "weak_below")
+UNUSED = ("metric", "match", "paired", "scale", "spread_ratio", "target", "tasks", "groups", "weak_below")
 """Options of a comparison that say nothing about published numbers."""
 UNWRITTEN = ("paper", "siunitx", "column_width", "dl_variance")
 

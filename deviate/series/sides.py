@@ -1,18 +1,21 @@
 """Whether two sides can be compared in a metric: by scale, by how scores are read off, and by whose runs they are."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Description
 from deviate.model.findings import ExperimentFindings
 from deviate.model.metric_vocabulary import BOUNDED, PLAIN_SCORES, word_set
 from deviate.model.plan import SelectedMetric
+from deviate.model.records import Experiment
 from deviate.model.texts import count
 from deviate.series.score import is_telling
 from deviate.series.words import words_of
 
+Scale = Literal["percent", "fraction"]
 SCALES, READ_OFF, SHARED = "the scales differ", "scores are read off differently", "the sides share runs"
 NEAR_100 = (50.0, 200.0)
 """Ratio of the means of a percentage and a fraction that are the same measure of similar models."""
@@ -56,7 +59,7 @@ def why_apart(names: tuple[str, str], sides: tuple[Description, Description], sh
         fraction, percentage = names if factor > 1 else names[::-1]
         return SCALES, (
             f"{before.name} looks like a fraction in {fraction} and like a percentage in {percentage}: "
-            "let both scripts report the same"
+            "let both scripts report the same, or compare with --scale percent"
         )
     if reading(before) != reading(after):
         return READ_OFF, (
@@ -85,6 +88,51 @@ def scale_between(before: Sequence[float], after: Sequence[float], metric: Selec
             if (is_bounded and (min(other) > 1 or is_near)) or (is_plain and is_near):
                 return factor
     return 0.0
+
+
+def scale_factors(baseline: Description, candidates: Sequence[Description], scale: Scale) -> list[float]:
+    """What each side's values are to be multiplied by, the baseline first, so that all have this scale.
+
+    There are none where no side looks like a percentage and another like a fraction.
+    """
+    between = [scale_between(baseline.values, other.values, baseline.metric) for other in candidates]
+    are_percent = [0.01 in between, *(factor == 100 or (not factor and 0.01 in between) for factor in between)]
+    if not any(between) or {100.0, 0.01} <= {*between}:
+        return []
+    if scale == "percent":
+        return [1.0 if is_percent else 100.0 for is_percent in are_percent]
+    return [0.01 if is_percent else 1.0 for is_percent in are_percent]
+
+
+def rescaled(experiment: Experiment, factors: Mapping[str, float], scale: Scale) -> Experiment:
+    """The experiment with the values of some metrics, and what is in their unit, multiplied by a factor each."""
+    changed = {name: factor for name, factor in factors.items() if factor != 1}
+    told = tuple(f"{name} is multiplied by {factor:g} (--scale {scale})" for name, factor in changed.items())
+    return replace(
+        experiment,
+        metrics=tuple(
+            _rescaled_metric(one, factors[one.name], scale) if one.name in factors else one
+            for one in experiment.metrics
+        ),
+        runs=tuple(
+            replace(
+                run,
+                series={
+                    name: replace(series, values=[value * changed[name] for value in series.values])
+                    if name in changed
+                    else series
+                    for name, series in run.series.items()
+                },
+            )
+            for run in experiment.runs
+        ),
+        warnings=(*experiment.warnings, *told),
+    )
+
+
+def _rescaled_metric(metric: SelectedMetric, factor: float, scale: Scale) -> SelectedMetric:
+    margin, target = (None if value is None else value * factor for value in (metric.margin, metric.target))
+    return replace(metric, unit="%" if scale == "percent" else "", margin=margin, target=target)
 
 
 def reading(metric: SelectedMetric) -> str:

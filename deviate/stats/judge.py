@@ -20,6 +20,7 @@ from deviate.series.copies import distinct_metrics
 from deviate.series.headline import DECLARED, NAMED_AFTER, Headline, choose_headline, is_result, rank_of
 from deviate.series.lookup import require_metric
 from deviate.series.repeatability import evaluation_agreement
+from deviate.series.sides import Scale, rescaled, scale_factors
 from deviate.stats.compare import smallest_se
 from deviate.stats.describe import describe_runs
 from deviate.stats.estimates.bootstrap import Resamples
@@ -87,6 +88,14 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions = AS_RECOR
         )
     ]
     pairs: tuple[PairFindings, ...] = ()
+    if options.compares and options.scale is not None:
+        factors = _factors(described, matches, options.scale)
+        if any(factors):
+            sides = [
+                rescaled(experiment, of_one, options.scale)
+                for experiment, of_one in zip(recorded, factors, strict=True)
+            ]
+            return judge(sides, replace(options, scale=None))
     if options.compares:
         described = _rounded_together(described, matches)
         is_chosen_after = choice is not None and choice.is_after_runs
@@ -133,6 +142,27 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions = AS_RECOR
             else (),
         ),
     )
+
+
+def _factors(
+    described: Sequence[ExperimentFindings], matches: Mapping[str, str], scale: Scale
+) -> list[dict[str, float]]:
+    """By what metrics of each experiment are to be multiplied; those that all report alike are left out."""
+    baseline, *candidates = described
+    matched = [
+        {before.metric.name: after for before, after in match_metrics(baseline.descriptions, one.descriptions, matches)}
+        for one in candidates
+    ]
+    factors: list[dict[str, float]] = [{} for _ in described]
+    for before in baseline.descriptions:
+        sides = [(0, before)]
+        sides += [
+            (at, of_one[before.metric.name]) for at, of_one in enumerate(matched, 1) if before.metric.name in of_one
+        ]
+        if of_sides := scale_factors(before, [side for _, side in sides[1:]], scale):
+            for (at, side), factor in zip(sides, of_sides, strict=True):
+                factors[at][side.metric.name] = factor
+    return factors
 
 
 def _rounded_together(described: Sequence[ExperimentFindings], matches: Mapping[str, str]) -> list[ExperimentFindings]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from deviate.model.analysis import Direction
+from deviate.series.sides import Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class AnalysisOptions:
         spread_ratio: ratio of SDs within which the interval of theirs is asked to lie.
         groups: where sub-groups of evaluation sets are found, as `--groups` says it.
         weak_below: a metric, and the value beyond which a run is left out where its spread is told a second time.
+        scale: to which a measure is brought that one side gives in percent and another as a fraction; None leaves it.
         compares: False for variants of one experiment: which of them is better is no question, but where the spread
             comes from is.
         keeps: metrics that are judged even if no run reported them, or they restate another one; those that another
@@ -44,5 +46,6 @@ class AnalysisOptions:
     spread_ratio: float | None = None
     groups: tuple[str, ...] = ()
     weak_below: tuple[str, float] | None = None
+    scale: Scale | None = None
     compares: bool = True
     keeps: tuple[str, ...] = ()

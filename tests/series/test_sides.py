@@ -47,6 +47,36 @@ def test_a_fraction_and_a_percentage_of_one_measure_are_no_two_results(name: str
     assert f"{name} looks like a fraction in fraction and like a percentage in percent" in verdict_reason(found)
 
 
+@pytest.mark.parametrize("scale", ["percent", "fraction"])
+@pytest.mark.parametrize("are_percent", [(0, 1), (1, 0), (0, 1, 0), (1, 0, 1), (0, 0, 1)])
+def test_sides_are_brought_to_one_scale_where_the_user_says_to_which(scale: str, are_percent: tuple[int, ...]) -> None:
+    of_sides = [np.array(sample(seed, 0.02, 8)) * 0.1 + 0.6 for seed in range(len(are_percent))]
+    given = [
+        side(f"s{at}", 100 * scores if is_percent else scores, "accuracy", margin=1.0 if is_percent else 0.01)
+        for at, (scores, is_percent) in enumerate(zip(of_sides, are_percent, strict=True))
+    ]
+    factor = 100 if scale == "percent" else 1
+    alike = [side(f"s{at}", factor * one, "accuracy", margin=0.01 * factor) for at, one in enumerate(of_sides)]
+    found = judge(given, AnalysisOptions(scale=scale))  # type: ignore[arg-type]
+    for pair, expected in zip(found.pairs, judge(alike).pairs, strict=True):
+        assert pair.headline is not None
+        assert expected.headline is not None
+        assert pair.headline.verdict == expected.headline.verdict
+        assert pair.headline.difference == pytest.approx(expected.headline.difference)
+        assert pair.headline.metric.margin == pytest.approx(expected.headline.metric.margin)
+    assert {pair.headline.metric.unit for pair in found.pairs if pair.headline} == {"%" if scale == "percent" else ""}
+    told = [one.experiment.warnings for one in found.experiments]
+    changed = [scale != ("percent" if is_percent else "fraction") for is_percent in are_percent]
+    assert told == [
+        (f"accuracy is multiplied by {100 if factor > 1 else 0.01:g} (--scale {scale})",) * is_one for is_one in changed
+    ]
+
+
+def test_a_scale_changes_no_metric_that_both_sides_give_alike() -> None:
+    sides = [side(name, np.array(sample(seed, 0.1, 8)), "accuracy") for seed, name in enumerate("ab")]
+    assert judge(sides, AnalysisOptions(scale="percent")) == judge(sides)
+
+
 @pytest.mark.parametrize("name", ["test_loss", "return", "perplexity", "distance", "m0", "val_mse", "norm"])
 def test_what_has_no_scale_of_its_own_may_differ_by_any_factor(name: str) -> None:
     scores = np.array(sample(1, 0.02, 8)) * 0.1 + 0.6

@@ -16,6 +16,7 @@ from deviate.report.files import refuse_output, refuse_paper_folder
 from deviate.report.medium import COLUMN_IN
 
 if TYPE_CHECKING:
+    from deviate.series.sides import Scale
     from deviate.stats.options import AnalysisOptions
 
 # How scores are read and compared.
@@ -37,6 +38,9 @@ class AnalysisFlags:
     )
     margin: float | None = in_verdict("X", "Smallest difference of the primary metric that matters, in its unit: 0.5.")
     paired: bool = in_verdict(None, "Compare pairs: replicates of both sides share their seeds.", default=False)
+    scale: str | None = in_verdict(
+        "percent|fraction", "Scale for a measure that one side reports in percent and another as a fraction."
+    )
     spread_ratio: float | None = in_verdict(
         "R", "Say whether the interval of the SD ratio lies within 1/R … R: 1.5; no verdict.", min=1
     )
@@ -75,6 +79,7 @@ class AnalysisFlags:
             targets=dict(number_pair(text, "--target", "val_acc=0.9") for text in self.target or ()),
             tasks=self.tasks,
             spread_ratio=self.spread_ratio,
+            scale=_scale(self.scale),
             groups=tuple(self.groups or ()),
             weak_below=number_pair(self.weak_below, "--weak-below", "val_acc=0.9")
             if self.weak_below is not None
@@ -88,6 +93,14 @@ def refuse_margin(margin: float, text: str) -> None:
         raise InputError(
             f"--margin {text}: a margin must be positive", "give it in the unit of the metric: --margin 0.5"
         )
+
+
+def _scale(text: str | None) -> "Scale | None":
+    if text is None:
+        return None
+    if text not in {"percent", "fraction"}:
+        raise InputError(f"--scale {text}: neither percent nor fraction", "write --scale percent or --scale fraction")
+    return "percent" if text == "percent" else "fraction"
 
 
 def _directions(texts: Sequence[str] | None) -> dict[str, Direction]:
