@@ -1,121 +1,72 @@
-"""Times the complete comparison of 30 metrics x 2 x 100 runs: below 3 s, and five times faster than scipy's bootstrap.
+"""What a comparison costs: processor time of whole processes, beside the same figures by scipy and statsmodels alone.
 
-python benchmarks/comparison.py
+    python benchmarks/comparison.py [--metrics 20] [--runs 50] [--rounds 5] [--check]
 
-`judge` computes everything that a report says, each bootstrap from 9999 resamples. Against it stand the same bootstrap
-intervals by `scipy.stats.bootstrap`, called per metric with the same number of resamples. It exits with 1 if a goal is
-missed.
+Two imported experiments are compared by `deviate.compare`, which makes no page, by `deviate compare`, which makes one,
+and by `by_libraries.py`, in turns; the least processor time of the rounds counts. With `--check`, the exit code is 1
+where the comparison takes more than 1.2 times what the libraries take, or its page more than 0.7 s.
 """
 
 import argparse
+import os
+import resource
+import subprocess
 import sys
-import time
-from collections.abc import Callable
+import tempfile
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
-from scipy import stats as scipy_stats
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
-
-from samples import experiment, metric
-
-from deviate.model.comparisons import Comparison
-from deviate.model.estimates import N_RESAMPLES
-from deviate.model.records import Experiment
-from deviate.stats.estimates.bootstrap import (
-    Resamples,
-    difference_bootstrap,
-    glass_delta_bootstrap,
-    mean_bootstrap,
-    mean_percentile,
-    median_bootstrap,
-    sd_bootstrap,
-    sd_ratio_bootstrap,
-)
-from deviate.stats.judge import judge
-
-Result = TypeVar("Result")
-MOST_SECONDS = 3.0
-LEAST_RATIO = 5.0
+MOST_TIMES, MOST_PAGE_S = 1.2, 0.7
+HERE = Path(__file__).parent
 
 
 def main() -> int:
-    settings = argparse.ArgumentParser(description=__doc__)
-    settings.add_argument("--metrics", type=int, default=30)
-    settings.add_argument("--runs", type=int, default=100)
+    settings = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    settings.add_argument("--metrics", type=int, default=20)
+    settings.add_argument("--runs", type=int, default=50)
+    settings.add_argument("--rounds", type=int, default=5)
+    settings.add_argument("--check", action="store_true")
     given = settings.parse_args()
-    sides = [made(name, given.metrics, given.runs, shift) for name, shift in (("baseline", 0.0), ("candidate", 0.3))]
-    # The shorter of two: other programs on the machine take their share, and the first call loads what it needs.
-    complete, findings = min((timed(lambda: judge(sides)) for _ in range(2)), key=lambda it: it[0])
-    comparisons = findings.pairs[0].comparisons
-    ours, _ = timed(lambda: [by_us(it) for it in comparisons])
-    theirs, _ = timed(lambda: [by_scipy(it) for it in comparisons])
-    print(f"{given.metrics} metrics x 2 x {given.runs} runs, {N_RESAMPLES} resamples")
-    print(f"complete comparison            {complete:7.2f} s   (goal: below {MOST_SECONDS:g} s)")
-    print(f"bootstrap intervals, ours      {ours:7.2f} s")
-    print(f"bootstrap intervals, scipy     {theirs:7.2f} s")
-    print(f"scipy / our intervals          {theirs / ours:7.1f}     (goal: {LEAST_RATIO:g} or more)")
-    print(f"scipy / complete comparison    {theirs / complete:7.1f}")
-    return complete >= MOST_SECONDS or theirs / ours < LEAST_RATIO
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for side, shift in (("a", 0.0), ("b", 0.3)):
+            write_scores(folder / f"{side}.csv", given.metrics, given.runs, shift)
+            processor_seconds(folder, "-m", "deviate", "import", f"{side}.csv", "--name", side)
+        commands = {
+            "deviate.compare": ("-c", "import deviate; print(deviate.compare('a', 'b'))"),
+            "deviate compare, with its page": ("-m", "deviate", "compare", "a", "b"),
+            "scipy and statsmodels": (str(HERE / "by_libraries.py"), "a.csv", "b.csv"),
+        }
+        rounds = [
+            {it: processor_seconds(folder, *words) for it, words in commands.items()} for _ in range(given.rounds)
+        ]
+    compared, with_page, libraries = (min(one[it] for one in rounds) for it in commands)
+    print(f"{given.metrics} metrics x 2 x {given.runs} runs, processor time, least of {given.rounds} rounds")
+    for what, seconds in zip(commands, (compared, with_page, libraries), strict=True):
+        print(f"{what:32} {seconds:6.2f} s")
+    print(f"comparison / libraries           {compared / libraries:6.2f}     (at most {MOST_TIMES:g})")
+    print(f"page                             {with_page - compared:6.2f} s   (at most {MOST_PAGE_S:g})")
+    is_missed = compared > MOST_TIMES * libraries or with_page - compared > MOST_PAGE_S
+    return int(given.check and is_missed)
 
 
-def made(name: str, n_metrics: int, n_runs: int, shift: float) -> Experiment:
+def write_scores(path: Path, n_metrics: int, n_runs: int, shift: float) -> None:
     """Accuracies in percent, rounded to test sets of 10,000 examples."""
-    rng = np.random.default_rng(len(name))
-    names = [f"metric_{i:02d}" for i in range(n_metrics)]
-    scores = {it: np.round(rng.normal(90 + shift, 1, n_runs), 2).tolist() for it in names}
-    return experiment(name, [metric(it, is_primary=i == 0) for i, it in enumerate(names)], scores)
+    rng = np.random.default_rng(int(10 * shift))
+    scores = np.round(rng.normal(90 + shift, 1, (n_runs, n_metrics)), 2)
+    names = ",".join(f"acc_{i:02d}" for i in range(n_metrics))
+    rows = (",".join(map(str, (run, *row))) for run, row in enumerate(scores.tolist()))
+    path.write_text("\n".join((f"run,{names}", *rows)) + "\n", encoding="utf-8")
 
 
-def timed(function: Callable[[], Result]) -> tuple[float, Result]:
-    begin = time.perf_counter()
-    result = function()
-    return time.perf_counter() - begin, result
-
-
-def scores_of(comparison: Comparison) -> tuple[list[float], list[float]]:
-    b, a = ([score.value for score in side.scores] for side in (comparison.baseline, comparison.candidate))
-    return b, a
-
-
-RESAMPLES = Resamples(np.random.default_rng(0))
-"""Shared by all metrics, as in a report."""
-
-
-def by_us(comparison: Comparison) -> list[object]:
-    """Every bootstrap interval of a comparison."""
-    b, a = scores_of(comparison)
-    of_one = (mean_bootstrap, mean_percentile, sd_bootstrap, median_bootstrap)
-    of_two = (difference_bootstrap, sd_ratio_bootstrap, glass_delta_bootstrap)
-    return [of(side, rng=RESAMPLES) for side in (b, a) for of in of_one] + [of(b, a, rng=RESAMPLES) for of in of_two]
-
-
-def by_scipy(comparison: Comparison) -> list[object]:
-    """The same."""
-    b, a = (np.array(side) for side in scores_of(comparison))
-    rng = np.random.default_rng(0)
-
-    def sd(values: np.ndarray, axis: int) -> np.ndarray:
-        return np.std(values, axis=axis, ddof=1)
-
-    def difference(candidate: np.ndarray, baseline: np.ndarray, axis: int) -> np.ndarray:
-        return np.mean(candidate, axis=axis) - np.mean(baseline, axis=axis)
-
-    def sd_ratio(candidate: np.ndarray, baseline: np.ndarray, axis: int) -> np.ndarray:
-        return sd(candidate, axis) / sd(baseline, axis)
-
-    def glass_delta(candidate: np.ndarray, baseline: np.ndarray, axis: int) -> np.ndarray:
-        return difference(candidate, baseline, axis) / sd(baseline, axis)
-
-    of_one = ((np.mean, "BCa"), (np.mean, "percentile"), (sd, "BCa"), (np.median, "percentile"))
-    asked = [((side,), of, method) for side in (b, a) for of, method in of_one]
-    asked += [((a, b), of, "BCa") for of in (difference, sd_ratio, glass_delta)]
-    return [
-        scipy_stats.bootstrap(data, of, n_resamples=N_RESAMPLES, method=method, vectorized=True, rng=rng)
-        for data, of, method in asked
-    ]
+def processor_seconds(folder: Path, *words: str) -> float:
+    """Processor time of a Python process, on one thread."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, *words], cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 if __name__ == "__main__":
