@@ -9,13 +9,14 @@ else (`benchmarks/comparison.py` compares them apart).
 
 import csv
 import json
+import math
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import stats
+from scipy.optimize import brentq
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestIndPower
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
@@ -27,6 +28,8 @@ N_ARRANGEMENTS = 9999
 def main(paths: list[str]) -> None:
     before, after = map(read, paths)
     found = {name: compare(before[name], after[name]) for name in before}
+    for name, one in found.items():
+        one["permutation"] = permuted(before[name], after[name])
     adjusted = multipletests([one["welch"][1] for one in found.values()], method="holm")[1]
     for one, p_value in zip(found.values(), adjusted, strict=True):
         one["p_adjusted"] = p_value
@@ -63,10 +66,12 @@ def compare(b: np.ndarray, a: np.ndarray) -> dict[str, Any]:
     df = n_b + n_a - 2
     means = CompareMeans(DescrStatsW(a), DescrStatsW(b))
     pooled = float(np.sqrt(((n_b - 1) * b.var(ddof=1) + (n_a - 1) * a.var(ddof=1)) / df))
-    u = stats.mannwhitneyu(a, b)
+    has_ties = len({*a, *b}) < n_a + n_b
+    u = stats.mannwhitneyu(a, b, method="asymptotic" if has_ties else "exact")
     t = stats.ttest_ind(a, b).statistic
     d = (a.mean() - b.mean()) / pooled
     unit = float(np.sqrt(1 / n_b + 1 / n_a))
+    correction = math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
     ratio = a.std(ddof=1) / b.std(ddof=1)
     of_brunner = stats.brunnermunzel(b, a)
     return {
@@ -78,13 +83,12 @@ def compare(b: np.ndarray, a: np.ndarray) -> dict[str, Any]:
         "mann_whitney": (u.statistic, u.pvalue),
         "superiority": u.statistic / n_b / n_a,
         "brunner_munzel": (of_brunner.statistic, of_brunner.pvalue),
-        "permutation": permuted(b, a),
         "kolmogorov_smirnov": stats.ks_2samp(b, a),
         "levene": stats.levene(b, a, center="mean"),
         "brown_forsythe": stats.levene(b, a, center="median"),
         "d": d,
-        "g": d * (1 - 3 / (4 * df - 1)),
-        "g_interval": [noncentrality(t, df, p) * unit for p in (1 - ALPHA / 2, ALPHA / 2)],
+        "g": d * correction,
+        "d_interval": [noncentrality(t, df, p) * unit for p in (1 - ALPHA / 2, ALPHA / 2)],
         "glass_delta": (a.mean() - b.mean()) / b.std(ddof=1),
         "sd_ratio": ratio,
         "sd_ratio_interval": ratio / np.sqrt(stats.f.ppf([1 - ALPHA / 2, ALPHA / 2], n_a - 1, n_b - 1)),
@@ -103,10 +107,14 @@ def permuted(b: np.ndarray, a: np.ndarray) -> float:
 
 
 def noncentrality(t: float, df: int, probability: float) -> float:
-    from scipy.optimize import brentq
+    """Of t's distribution, that under which `probability` is below t; scipy's fails far from it on its left."""
+    if t < 0:
+        return -noncentrality(-t, df, 1 - probability)
 
-    excess: Callable[[float], float] = lambda shift: stats.nct.cdf(t, df, shift) - probability  # noqa: E731
-    return float(brentq(excess, t - 10, t + 10))
+    def excess(shift: float) -> float:
+        return float(stats.nct.cdf(t, df, shift)) - probability
+
+    return float(brentq(excess, t - 6, t + 6))
 
 
 if __name__ == "__main__":
