@@ -1,6 +1,7 @@
 """Fixtures for all rooms: what a test needs from the machine, and a project folder of its own."""
 
 import functools
+import gc
 import importlib.metadata
 import importlib.util
 import os
@@ -63,6 +64,13 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what stays until the end, thousands of tests and the frameworks, out of each search for garbage."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 collect_ignore = ["support/routes", "support/held", "series/cases", "diverge/cases"] + ["xla"] * (
