@@ -18,40 +18,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 MODULES = (
-    "deviate.analysis.document",
-    "deviate.analysis.merge_analyses",
-    "deviate.analysis.metrics.manual_metrics",
-    "deviate.cli.preview",
-    "deviate.cli.execute",
-    "deviate.cli.publish",
-    "deviate.cli.check_sides",
-    "deviate.cli.progress.display",
-    "deviate.diverge.engine",
-    "deviate.diverge.recorded",
-    "deviate.instrument.snapshot",
-    "deviate.project.saving",
-    "deviate.records.importing",
-    "deviate.records.trackers.addresses",
-    "deviate.replay.executors.workers",
-    "deviate.report.parts.build",
-    "deviate.replay.cost",
-    "deviate.replay.overhead",
-    "deviate.report.data.embedded",
-    "deviate.diverge.report.document",
-    "deviate.report.figures.bundle",
-    "deviate.report.forms.terminal",
-    "deviate.report.paper.files",
-    "deviate.report.forms.html",
+    "libcst.native",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",
     "rich.live",
     "rich.progress",
+    "scipy.integrate",
+    "scipy.optimize",
+    "scipy.stats",
     "typer._adapters",
     "typer.rich_utils",
 )
-"""What commands import when they come to it, beside the verbs themselves and the names of the rooms."""
-ROOMS = ("project", "report.figures", "stability.measures", "stats")
-"""Packages whose modules are all imported before the fork."""
+"""What libraries import when it is needed."""
+APART = ("deviate.guest", "deviate.doctor.probes", "deviate.__main__")
+"""What other processes import, with its packages, and what runs when it is imported."""
 
 
 class Done(NamedTuple):
@@ -102,14 +82,16 @@ def interpreter_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 def serve() -> None:
     """Fork a process for every line; returns in each of these, which is to run the command then."""
-    from deviate.cli.app import VERBS
-
-    for name in (*MODULES, *(verb.module for verb in VERBS.values())):
+    for name in MODULES:
         importlib.import_module(name)
-    for room in ROOMS:
-        package = importlib.import_module(f"deviate.{room}")
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            importlib.import_module(module.name)
+    import deviate
+
+    for room in pkgutil.iter_modules(deviate.__path__, "deviate."):
+        if room.name not in APART:
+            package = importlib.import_module(room.name)
+            for module in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{room.name}."):
+                if not module.name.startswith(APART):
+                    importlib.import_module(module.name)
     gc.freeze()  # what all have in common is not copied to be looked through
     asked, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDWR)
