@@ -1,33 +1,9 @@
 """Figures and what stands in their place: estimates, intervals, tests, scores."""
 
-import enum
 import math
 from dataclasses import dataclass, field
 
-
-class Reason(enum.Enum):
-    """Kind of a reason. The value is the default sentence, with braces where values belong."""
-
-    IDENTICAL = "identical"
-    """All scores of both sides are one number, or both scores of every pair are equal."""
-    CONSTANT_DIFFERENCE = "constant difference, no spread observed"
-    """Nothing can be tested: each side, or each pair, shows one number alone."""
-    UNFAIR = "{} among completed runs, but {} of {} of {} and {} of {} of {} failed"
-    """A word that the failed runs of a side take away."""
-    UNCHANGED = "nothing has changed"
-    """Runs with the same seeds gave the same scores on both sides."""
-    NEVER_REPORTED = "never reported"
-    NOT_FINITE = "NaN or infinite"
-    """A value that the score would be made of; the sentence names value and step."""
-    CRASHED = "crashed"
-    TIMED_OUT = "timed out"
-    SILENT = "the guest never reported"
-    DIVERGED = "diverged"
-
-
-FAILURES = frozenset({Reason.CRASHED, Reason.TIMED_OUT, Reason.SILENT, Reason.DIVERGED})
-"""Ends of runs that give no score."""
-
+from deviate.model.phrases import Wording
 
 # Minimum numbers of runs for each statement, and numbers of resamples, shared by statistics and reports.
 
@@ -50,16 +26,15 @@ class Unavailable:
     """The named answer to a degenerate question: a short reason, shown in place of the number.
 
     Attributes:
-        kind: of the reason, where code goes by it.
+        kind: of the reason, by which code goes; that of a phrase is its own.
     """
 
     reason: str
-    kind: Reason | None = field(default=None, compare=False)
+    kind: Wording | None = field(default=None, compare=False)
 
-    @classmethod
-    def because(cls, kind: Reason, *values: object, text: str = "") -> "Unavailable":
-        """The answer with a reason of this kind: in its sentence, filled with values, or in another one."""
-        return cls(text or kind.value.format(*values), kind)
+    def __post_init__(self) -> None:
+        if self.kind is None:
+            object.__setattr__(self, "kind", getattr(self.reason, "kind", None))
 
 
 Estimate = float | Unavailable

@@ -47,6 +47,11 @@ NEUTRAL = word_set(
     "margin improve improvement"
 )
 QUALITY = HIGHER | LOWER | NEUTRAL
+ACCURACY = word_set("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")
+"""Words for the proportion of correct examples."""
+ERROR_RATE = word_set("err error errors misclassified wrong")
+NO_SHARE = word_set("balanced macro squared absolute relative loss")
+"""Words in names of metrics that are not proportions of examples, although they say accuracy or error."""
 WHOLES = word_set("metric metrics result results")
 """Words for measurements that do not say what is measured."""
 SHORT_TIMES = word_set(

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Description
-from deviate.model.estimates import NOT_ASKED, Estimate, Reason, Unavailable
+from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
 from deviate.model.findings import ExperimentFindings, Findings, PairFindings, PrimaryQuestion
+from deviate.model.phrases import Reason
 from deviate.model.places import place_text
 from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Run

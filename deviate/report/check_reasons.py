@@ -1,7 +1,8 @@
 """Why a check came out as it did, in a sentence: the words for each rule, from the figures of the check."""
 
 from deviate.model.check import CheckGround, CompletionCheck, ControlCheck, MetricCheck
-from deviate.model.estimates import VERDICT_RUNS, Reason, Test, Unavailable, level_text
+from deviate.model.estimates import VERDICT_RUNS, Test, Unavailable, level_text
+from deviate.model.phrases import Reason
 from deviate.model.texts import count
 from deviate.report.verdicts import NEAR, constant_difference, no_failure, verdict_reason
 from deviate.series.repeatability import equal_words, where

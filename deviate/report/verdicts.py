@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from deviate.model.comparisons import Comparison, Description, Equivalence, Ground
-from deviate.model.estimates import MANY_RESAMPLES, NOT_ASKED, Interval, Reason, Unavailable, level_text
+from deviate.model.estimates import MANY_RESAMPLES, NOT_ASKED, Interval, Unavailable, level_text
 from deviate.model.margin import MARGIN_AFTER
+from deviate.model.phrases import Reason
 from deviate.model.texts import count
 from deviate.report.format import p_text
 from deviate.stats.estimates.sample import spread_refusal

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from deviate.model.aggregates import AT, AT_BEST, MEAN_LAST
 from deviate.model.analysis import Direction
-from deviate.model.estimates import Estimate, Reason, Unavailable
+from deviate.model.estimates import Estimate, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Series
 from deviate.model.texts import count
@@ -48,7 +49,7 @@ def aggregate_series(series: Series, aggregate: str, direction: Direction | None
     """
     refuse_aggregate(aggregate)
     if not series.values:
-        return Unavailable.because(Reason.NEVER_REPORTED)
+        return Unavailable(Reason.NEVER_REPORTED)
     if aggregate == "last":
         return _finite([(series.steps[-1], series.values[-1])], lambda values: values[0], at_end=True)
     measurements = list(zip(series.steps, series.values, strict=True))
@@ -122,7 +123,7 @@ def _finite(
                 where = "outside the main loop"
             else:
                 where = f"at the last step ({step})" if at_end else f"at step {step}"
-            return Unavailable.because(Reason.NOT_FINITE, text=f"{_name(value)} {where}")
+            return Unavailable(f"{_name(value)} {where}", Reason.NOT_FINITE)
     return float(reduce([value for _, value in measurements]))
 
 

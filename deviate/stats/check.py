@@ -7,16 +7,9 @@ from dataclasses import dataclass
 from deviate.model.analysis import Direction
 from deviate.model.check import CheckGround, CheckOutcome, CompletionCheck, ControlCheck, ControlOutcome, MetricCheck
 from deviate.model.comparisons import NOT_WORSE, Comparison, CompletionComparison
-from deviate.model.estimates import (
-    NOT_ASKED,
-    PAIRED_ALONE_RUNS,
-    VERDICT_RUNS,
-    Estimate,
-    Interval,
-    Reason,
-    Unavailable,
-)
+from deviate.model.estimates import NOT_ASKED, PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.model.findings import PairFindings
+from deviate.model.phrases import Reason, Wording
 from deviate.model.records import Experiment
 from deviate.series.repeatability import repeatability
 from deviate.stats.estimates.sample import Values, too_few
@@ -26,7 +19,7 @@ from deviate.stats.multiple.pairs import holm
 from deviate.stats.scores import deciding_scores
 from deviate.stats.verdict import count_needed, needed_pairs, unfair_loss
 
-NO_MARGIN = Unavailable("no margin was given")
+NO_MARGIN = Unavailable(Reason.NO_MARGIN)
 CLAIMS = {CheckGround.BEYOND, CheckGround.WITHIN, CheckGround.CONSTANT}
 """Grounds on which one side is said to be better, which it may owe to its failed runs."""
 
@@ -200,7 +193,7 @@ def _weigh(comparison: Comparison, confidence: float, *, has_partners: bool, n_f
     if few is not None:
         return few
     if has_partners and comparison.baseline.scores == comparison.candidate.scores:
-        return Unavailable.because(Reason.UNCHANGED)
+        return Unavailable(Reason.UNCHANGED)
     if comparison.verdict.word == "withheld":
         return comparison.verdict.refusal
     if isinstance(interval, Unavailable):  # at an early look even the smallest p of few runs may exceed the level
@@ -225,7 +218,7 @@ def _judge_weighed(weighed: Weighed, p_adjusted: Estimate, p_upper: Estimate) ->
     return ("passed", CheckGround.WITHIN) if weighed.is_within else ("undecided", CheckGround.OPEN)
 
 
-def _judge_untested(comparison: Comparison, kind: Reason | None) -> tuple[CheckOutcome, CheckGround]:
+def _judge_untested(comparison: Comparison, kind: Wording | None) -> tuple[CheckOutcome, CheckGround]:
     """The outcome where there is nothing to test; of a constant difference, by sign and margin."""
     if kind in (Reason.IDENTICAL, Reason.UNCHANGED):
         return "passed", CheckGround.UNTESTED

@@ -9,6 +9,7 @@ import numpy as np
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Comparison, Description, FurtherFigure, Ground, Paired, Verdict
 from deviate.model.estimates import NOT_ASKED, PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.changes import change_comparison
 from deviate.stats.describe import describe
 from deviate.stats.design import power
@@ -263,5 +264,5 @@ def _compute(statistic: Statistic, samples: Samples | None, confidence: float, s
         value = statistic.function(*samples, **generator)
         around = NOT_ASKED if statistic.interval is None else statistic.interval(*samples, confidence=confidence)
     except Exception as error:  # noqa: BLE001  (a third party's statistic may raise what it likes; the others stand)
-        return FurtherFigure(statistic.name, Unavailable(f"{type(error).__name__}: {error}"))
+        return FurtherFigure(statistic.name, Unavailable(Reason.OF(type(error).__name__, error)))
     return FurtherFigure(statistic.name, value, around)

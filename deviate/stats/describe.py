@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from deviate.model.analysis import Direction, Metric, Role
 from deviate.model.comparisons import Description
-from deviate.model.estimates import FAILURES, VERDICT_RUNS, Estimate, Reason, Score, Unavailable
+from deviate.model.estimates import VERDICT_RUNS, Estimate, Score, Unavailable
+from deviate.model.phrases import FAILURES, Note, Reason, Wording, remarks
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
-from deviate.model.texts import count
 from deviate.series.remarks import contention, non_finite_note
 from deviate.series.score import aggregate_series, score_of
 from deviate.stats.design.precision import precision_note, target_of
@@ -65,7 +65,7 @@ def describe_runs(
     target = target_of(experiment)
     if target is not None and target.metric == metric.name:
         notes.append(precision_note(described.values, target, confidence))
-    return replace(described, note="; ".join(filter(None, notes)))
+    return replace(described, note=remarks(*notes))
 
 
 def named_metric(
@@ -78,11 +78,11 @@ def named_metric(
 
 def _score(run: Run, metric: SelectedMetric, metrics: Sequence[SelectedMetric]) -> Estimate:
     if run.status in NO_RESULT:
-        return Unavailable.because(NO_RESULT[run.status])
+        return Unavailable(NO_RESULT[run.status])
     score = score_of(run.series, metric, metrics)
     if run.status == "diverged":
-        text = f"diverged: {score.reason}" if isinstance(score, Unavailable) else ""
-        return Unavailable.because(Reason.DIVERGED, text=text)
+        reason = Reason.OF(Reason.DIVERGED, score.reason) if isinstance(score, Unavailable) else Reason.DIVERGED
+        return Unavailable(reason, Reason.DIVERGED)
     return score
 
 
@@ -97,8 +97,8 @@ def _describe(
     absences = [(replicate, value) for replicate, value in outcomes if isinstance(value, Unavailable)]
     kinds = tuple(absence.kind for _, absence in absences)
     values = [score.value for score in scores]
-    absent = Unavailable("no score")
-    single = Unavailable("1 run: spread unknown") if len(values) == 1 else absent
+    absent = Unavailable(Reason.NO_SCORE)
+    single = one_sample.SINGLE_RUN if len(values) == 1 else absent
     several = len(values) > 1
     described = Description(
         metric=metric,
@@ -152,15 +152,11 @@ def _with_sampling(described: Description, runs: Sequence[Run]) -> Description:
     return replace(described, n_examples=n_examples, sampling_se=error)
 
 
-def _note(values: list[float], n_runs: int, missing: Sequence[Reason | None]) -> str:
+def _note(values: list[float], n_runs: int, missing: Sequence[Wording | None]) -> str:
     n = len(values)
     if n == 0:
-        return f"no completed run (0/{n_runs})" if FAILURES.issuperset(missing) else f"no run has a score (0/{n_runs})"
+        return (Reason.NO_RUN_OF if FAILURES.issuperset(missing) else Reason.NO_SCORE_OF)(n_runs)
     if n == 1:
-        return "1 run: spread unknown"
-    notes = []
-    if reason := spread_refusal(values):
-        notes.append(reason.reason)
-    if n < VERDICT_RUNS:
-        notes.append(f"{count(n, 'run')}: too few for a verdict (needs {VERDICT_RUNS})")
-    return "; ".join(notes)
+        return Reason.SINGLE_RUN
+    flat = spread_refusal(values)
+    return remarks(flat.reason if flat else "", Note.FEW_RUNS(n, VERDICT_RUNS) if n < VERDICT_RUNS else "")

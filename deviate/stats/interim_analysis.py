@@ -15,8 +15,8 @@ from deviate.model.comparisons import (
 )
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable, level_text
 from deviate.model.findings import Findings
+from deviate.model.phrases import Method, Note, Reason, listed
 from deviate.model.records import Experiment
-from deviate.model.texts import count
 from deviate.series.lookup import require_metric
 from deviate.stats.changes import change_comparison
 from deviate.stats.compare import both_p
@@ -75,10 +75,10 @@ class Standing:
         t_test, permutation = comparison.both_tests
         if self.plan is None or self.look is None or isinstance(p_value, Unavailable):
             return comparison
-        interval, where = comparison.difference_interval, f"look {self.look} of {len(self.plan.numbers)}"
+        interval, where = comparison.difference_interval, (self.look, len(self.plan.numbers))
         if isinstance(interval, Interval):
-            interval = replace(interval, method=f"{interval.method}, repeated at {where}")
-        critical = f"critical p at {where}: {_p_text(at_look(self.plan, self.look))}"
+            interval = replace(interval, method=Method.REPEATED(interval.method, *where))
+        critical = Note.CRITICAL(*where, at_look(self.plan, self.look))
         t_test, permutation = (
             test if isinstance(test, Unavailable) else _add_note(test, critical) for test in (t_test, permutation)
         )
@@ -123,20 +123,18 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
     partner count, so that the information grows as with two growing sides.
     """
     if reason := pending([baseline, candidate]):
-        return Standing(confidence, f"{reason}: no verdict until all have", refusal=reason, is_pending=True)
+        return Standing(confidence, Note.WAITS(reason), refusal=reason, is_pending=True)
     n_unplanned = max(baseline.n_unplanned_looks, candidate.n_unplanned_looks)
     if n_unplanned:
-        reason = f"not valid: {count(n_unplanned, 'unplanned look')}"
-        return Standing(confidence, f"p-values {reason}; verdict withheld", mark=reason)
+        reason = Reason.UNPLANNED(n_unplanned)
+        return Standing(confidence, Note.WITHHELD_P(reason), mark=reason)
     declared = [experiment for experiment in (baseline, candidate) if experiment.looks]
     if not declared:
         return Standing(confidence)
     if len({(experiment.looks, experiment.spending) for experiment in declared}) > 1:
-        plans = " v ".join(
-            f"{_join_looks(experiment.looks)} ({SPENDING_NAMES[experiment.spending]})" for experiment in declared
-        )
-        refusal = f"the declared looks differ, {plans}"
-        return Standing(confidence, f"{refusal}: verdict withheld", refusal=refusal)
+        plans = tuple(Note.PLAN(one.looks, SPENDING_NAMES[one.spending]) for one in declared)
+        refusal = Reason.LOOKS_DIFFER(plans)
+        return Standing(confidence, Note.WITHHELD(refusal), refusal=refusal)
     looks, n_runs = declared[0].looks, [n_counted(experiment) for experiment in declared]
     if n_runs[0] not in looks or len(set(n_runs)) > 1:
         return _between(looks, n_runs, confidence)
@@ -144,12 +142,8 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
     plan = SpendingPlan(looks, declared[0].spending, confidence, None if is_paired else fixed)
     look = looks.index(n_runs[0]) + 1
     critical = at_look(plan, look)
-    sentence = (
-        f"look {look} of {len(looks)}, declared at {_join_looks(looks)} runs "
-        f"({SPENDING_NAMES[plan.spending]} spending): critical p {_p_text(critical)}, "
-        f"repeated {level_text(1 - critical)} intervals, adjusted p are repeated p-values"
-    )
-    return Standing(1 - critical, sentence, plan, look)
+    spending, level = SPENDING_NAMES[plan.spending], level_text(1 - critical)
+    return Standing(1 - critical, Note.LOOK(look, len(looks), looks, spending, critical, level), plan, look)
 
 
 def pending(experiments: Sequence[Experiment]) -> str:
@@ -157,9 +151,9 @@ def pending(experiments: Sequence[Experiment]) -> str:
 
     To decide before would be a look that nobody declared.
     """
-    waiting = [experiment for experiment in experiments if experiment.n_pending]
-    sides = [f"{one.n_planned - one.n_pending} of {one.n_planned} runs of {one.name}" for one in waiting]
-    return f"{', '.join(sides)} have ended" if sides else ""
+    waiting = [one for one in experiments if one.n_pending]
+    sides = tuple(Note.ENDED(one.n_planned - one.n_pending, one.n_planned, one.name) for one in waiting)
+    return Reason.PENDING(sides) if sides else ""
 
 
 def n_counted(experiment: Experiment) -> int:
@@ -168,14 +162,11 @@ def n_counted(experiment: Experiment) -> int:
 
 
 def _between(looks: Sequence[int], n_runs: Sequence[int], confidence: float) -> Standing:
-    at = f"{n_runs[0]} runs" if len(set(n_runs)) == 1 else f"{n_runs[0]} and {n_runs[1]} runs"
-    refusal = f"no look is declared at {at}"
+    refusal = Reason.NO_LOOK(tuple(dict.fromkeys(n_runs)))
     following = next((n for n in looks if n >= max(n_runs)), None)
-    if following is None:
-        wait = f"verdict withheld, the last look was at {looks[-1]}"
-    else:
-        wait = f"verdict withheld until {following}{'' if len(set(n_runs)) == 1 else ' of each'}"
-    return Standing(confidence, f"{refusal}: {wait}", refusal=refusal)
+    is_over = following is None
+    sentence = Note.WITHHELD_SINCE(refusal, looks[-1]) if is_over else Note.WITHHELD_UNTIL(refusal, following)
+    return Standing(confidence, sentence, refusal=refusal)
 
 
 def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison:
@@ -195,15 +186,7 @@ def _without_verdicts(comparison: Comparison, reason: Unavailable) -> Comparison
 
 
 def _add_note(test: Test, note: str) -> Test:
-    return replace(test, note=f"{test.note}, {note}" if test.note else note)
-
-
-def _p_text(p_value: float) -> str:
-    return f"{p_value:.3g}".removeprefix("0")
-
-
-def _join_looks(looks: Sequence[int]) -> str:
-    return ", ".join(map(str, looks))
+    return replace(test, note=listed(test.note, note))
 
 
 # Stopping rule: whether there are enough runs, and the progress towards that.

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from deviate.model.comparisons import Description
 from deviate.model.estimates import Interval, Score, Unavailable
 from deviate.model.findings import ExperimentFindings, NoiseFindings, NoiseRow, NoiseTable, Study
+from deviate.model.phrases import Reason
 from deviate.model.plan import SelectedMetric
 from deviate.series.study import BOTH, find_unrouted_draws, isolates, leaves_other_out, study_of
 from deviate.stats.estimates import spread
@@ -13,8 +14,6 @@ from deviate.stats.estimates.one_sample import sd_interval, sd_of
 from deviate.stats.estimates.overhead import overhead
 from deviate.stats.estimates.sample import spread_refusal, too_few
 
-REFERENCE = Unavailable("reference")
-CONFIGURATION = Unavailable("configuration, not noise")
 RATIO_RUNS = 5
 """Minimum number of runs for a ratio of SDs."""
 
@@ -51,7 +50,7 @@ def _table(study: Study, metric: SelectedMetric, confidence: float) -> NoiseTabl
         experiment.variant: _select_scores(study, index, metric) for index, experiment in enumerate(study.experiments)
     }
     three = [_values(scores[name]) for name in (BOTH, "algo", "impl") if name in scores]
-    missing = Unavailable(f"needs the variants {BOTH}, algo and impl")
+    missing = Unavailable(Reason.NEEDS_VARIANTS(BOTH))
     return NoiseTable(
         metric=metric,
         reference=study.reference.variant if study.reference else None,
@@ -77,7 +76,7 @@ def _row(study: Study, index: int, scores: dict[str, tuple[Score, ...]], confide
         kind=kind,
         varied=experiment.varied,
         scores=scores[experiment.variant],
-        sd=sd_of(values) if values else Unavailable("no score"),
+        sd=sd_of(values) if values else Unavailable(Reason.NO_SCORE),
         sd_interval=_sd_interval(study, index, values, confidence),
         ratio=no_ratio or sd_ratio(whole, values),
         ratio_interval=no_ratio or sd_ratio_interval(whole, values, confidence=confidence),
@@ -112,7 +111,7 @@ def _values(scores: Sequence[Score]) -> list[float]:
 
 def _sd_interval(study: Study, index: int, values: Sequence[float], confidence: float) -> Interval | Unavailable:
     if study.kinds[index] == "configuration":
-        return Unavailable("levels are chosen, not drawn")
+        return Unavailable(Reason.CONFIGURATION)
     return sd_interval(values, confidence=confidence)
 
 
@@ -120,15 +119,15 @@ def _no_ratio(study: Study, index: int, values: Sequence[float], whole: Sequence
     """Why the ratio of a variant's spread to that of the reference is not computed."""
     reference = study.reference
     if reference is None:
-        return Unavailable("no reference variant")
+        return Unavailable(Reason.NO_REFERENCE)
     if study.experiments[index].variant == reference.variant:
-        return REFERENCE
+        return Unavailable(Reason.REFERENCE)
     if study.kinds[index] == "configuration":
-        return CONFIGURATION
+        return Unavailable(Reason.CONFIGURATION)
     if reason := too_few(RATIO_RUNS, len(whole), len(values)) or spread_refusal(values):
         return reason
     if reason := spread_refusal(whole):
-        return Unavailable(f"{reference.variant}: {reason.reason}")
+        return Unavailable(Reason.OF(reference.variant, reason.reason))
     return None
 
 
@@ -136,13 +135,15 @@ def _no_share(study: Study, index: int) -> Unavailable | None:
     """Why a variant's variance is no part of the reference's."""
     experiment, kind, reference = study.experiments[index], study.kinds[index], study.reference
     if kind == "nothing":
-        return Unavailable("nothing varies here")
-    if kind in {"script", "one-bit"} or reference is None or not reference.varied:
-        return Unavailable(f"no part of {reference.variant if reference else 'any variant'}")
-    if extra := [factor for factor in experiment.varied if factor not in reference.varied]:
-        return Unavailable(f"{', '.join(extra)} not varied in {reference.variant}")
+        return Unavailable(Reason.NOTHING_VARIES)
+    if reference is None:
+        return Unavailable(Reason.NO_REFERENCE)
+    if kind in {"script", "one-bit"} or not reference.varied:
+        return Unavailable(Reason.NO_PART(reference.variant))
+    if extra := tuple(factor for factor in experiment.varied if factor not in reference.varied):
+        return Unavailable(Reason.NOT_VARIED(extra, reference.variant))
     if find_unrouted_draws(study.experiments):
-        return Unavailable("some draws are not routed to streams")
+        return Unavailable(Reason.NOT_ROUTED)
     if leaves_other_out(study, index):
-        return Unavailable("other varies and is left out")
+        return Unavailable(Reason.OTHER_LEFT_OUT)
     return None

@@ -12,6 +12,7 @@ from deviate.model.comparisons import Comparison, Description
 from deviate.model.design import Planning, PlanningRow, Question
 from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.model.findings import ExperimentFindings, NoiseFindings, PairFindings
+from deviate.model.phrases import Method
 from deviate.model.plan import SelectedMetric
 from deviate.stats.design.design import NO_VERDICT, runs_for_margin
 from deviate.stats.design.power import NO_LEVEL, POWER, detectable_effect, fewest, spread_within
@@ -139,7 +140,7 @@ def _plan(
         now=NO_VERDICT if min(n_now) < least else now,
         now_interval=NO_VERDICT
         if min(n_now) < least
-        else Interval(now * ends[0], now * ends[1], confidence, "chi-square, of the SD"),
+        else Interval(now * ends[0], now * ends[1], confidence, Method.CHI_SQUARE_OF_SD),
         rows=tuple(rows),
     )
 

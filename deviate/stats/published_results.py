@@ -5,16 +5,13 @@ from dataclasses import replace
 
 from deviate.model.comparisons import Description, Ground, Verdict
 from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.phrases import Note, Reason
 from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
-from deviate.model.texts import count
 from deviate.stats.estimates.effect import hedges_g, hedges_g_interval, sd_ratio, sd_ratio_interval
-from deviate.stats.estimates.sample import SampleSummary
+from deviate.stats.estimates.sample import SampleSummary, too_few
 from deviate.stats.hypothesis.two_sample import welch_interval
 from deviate.stats.interim_analysis import pending
-
-UNKNOWN_SCORES = "their scores are not known"
-"""Why the verdict on two rows of a table is undecided."""
 
 
 def compare_published(
@@ -31,7 +28,7 @@ def compare_published(
         described: the metric, over the runs of the experiment. margin: smallest difference that matters.
     """
     metric = described.metric
-    absent = Unavailable(described.note or "no score")
+    absent = Unavailable(described.note or Reason.NO_SCORE)
     refusal = _why_no_interval(experiment, described, published)
     baseline = SampleSummary(published.n, published.mean, _number_or_nan(published.sd))
     candidate = SampleSummary(described.n, _number_or_nan(described.mean), _number_or_nan(described.sd))
@@ -57,32 +54,28 @@ def compare_published(
         hedges_g_interval=refusal or _with_mark(hedges_g_interval(baseline, candidate, confidence=confidence), mark),
         sd_ratio=refusal or sd_ratio(baseline, candidate),
         sd_ratio_interval=refusal or _with_mark(sd_ratio_interval(baseline, candidate, confidence=confidence), mark),
-        verdict=Verdict("undecided", Ground.REFUSED, Unavailable(_why_undecided(described.n, published.n))),
+        verdict=Verdict(
+            "undecided",
+            Ground.REFUSED,
+            too_few(2, published.n, described.n) or Unavailable(Reason.SCORES_UNKNOWN),
+        ),
         margin=margin,
-        margin_interval=Unavailable("no margin was given") if margin is None else interval(2 * confidence - 1),
+        margin_interval=Unavailable(Reason.NO_MARGIN) if margin is None else interval(2 * confidence - 1),
     )
-
-
-def _why_undecided(n_runs: int, n_published: int) -> str:
-    if n_runs < 2:
-        return "1 run of ours" if n_runs else "no score of ours"
-    return "1 run of theirs" if n_published == 1 else UNKNOWN_SCORES
 
 
 def _why_no_interval(experiment: Experiment, described: Description, published: PublishedResult) -> Unavailable | None:
     if reason := pending([experiment]):
-        return Unavailable(f"{reason}: no interval until all have")
+        return Unavailable(Note.NO_INTERVAL(reason))
     if described.n < 2:
-        return Unavailable(f"needs 2 runs in each, has {published.n} and {described.n}")
-    if isinstance(published.sd, Unavailable):
-        return published.sd
-    return None
+        return too_few(2, published.n, described.n)
+    return published.sd if isinstance(published.sd, Unavailable) else None
 
 
 def _mark(experiment: Experiment) -> str:
     """What an interval may not be taken for, because of earlier or later looks at the runs."""
     if experiment.n_unplanned_looks:
-        return f"not valid: {count(experiment.n_unplanned_looks, 'unplanned look')}"
+        return Reason.UNPLANNED(experiment.n_unplanned_looks)
     return "nominal" if experiment.looks else ""
 
 

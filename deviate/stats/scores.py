@@ -1,7 +1,7 @@
 """Which scores of two sides decide, and how many runs failed; without numpy, as words of a report need them."""
 
 from deviate.model.comparisons import Comparison, Description
-from deviate.model.estimates import FAILURES, Reason
+from deviate.model.phrases import FAILURES, Reason
 
 
 def match(baseline: Description, candidate: Description) -> tuple[list[float], list[float], tuple[int, ...]]:

@@ -3,14 +3,8 @@
 from dataclasses import replace
 
 from deviate.model.comparisons import NOT_WORSE, Comparison, Description, Equivalence, Ground, Verdict, Word
-from deviate.model.estimates import (
-    PAIRED_ALONE_RUNS,
-    PAIRED_RUNS,
-    VERDICT_RUNS,
-    Reason,
-    Unavailable,
-)
-from deviate.model.texts import count
+from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.design.power import runs_needed
 from deviate.stats.estimates.sample import differences_of, refusal, spread_refusal
 from deviate.stats.hypothesis.two_tests import smallest_p
@@ -125,8 +119,8 @@ def unfair_loss(comparison: Comparison, word: str, confidence: float) -> Unavail
     if not _fails_more(winner, loser) or _is_confirmed(comparison, is_better=word != "worse", level=confidence):
         return None
     before, after = comparison.names
-    shares = n_failed(candidate), count(candidate.n_runs, "run"), after, n_failed(baseline), baseline.n_runs, before
-    return Unavailable.because(Reason.UNFAIR, word, *shares)
+    shares = n_failed(candidate), candidate.n_runs, after, n_failed(baseline), baseline.n_runs, before
+    return Unavailable(Reason.UNFAIR(word, *shares))
 
 
 def without_unfair(comparison: Comparison, confidence: float) -> Comparison:

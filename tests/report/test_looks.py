@@ -72,7 +72,7 @@ def test_the_axis_of_the_difference_has_the_level_and_the_mark_of_its_interval()
 
 def test_between_looks_there_is_no_p_and_no_interval_of_the_difference() -> None:
     findings = pair(7, looks=LOOKS)
-    told = "no look is declared at 7 runs: verdict withheld until 10"
+    told = "no look is declared at 7 runs: verdict withheld until 10 of each"
     for text in forms(findings).values():
         assert told in text
         assert "[no interval: no look is declared at 7 runs]" in text

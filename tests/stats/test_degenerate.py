@@ -12,6 +12,7 @@ from samples import experiment, metric, run, sample
 
 from deviate.model.comparisons import Comparison, Description, Paired, SpreadVerdict
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.phrases import Reason
 from deviate.report.verdicts import verdict_reason
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe
@@ -92,7 +93,7 @@ def test_no_completed_run_is_said_with_the_number_of_runs() -> None:
     crashed = experiment("a", [metric("acc")], {}, runs=[run(i, {"acc": [0.1]}, "crashed") for i in range(5)])
     description = judge([crashed]).experiments[0].descriptions[0]
     assert description.note == "no completed run (0/5)"
-    assert description.mean == Unavailable("no score")
+    assert description.mean == Unavailable(Reason.NO_SCORE)
     assert description.missing == tuple((i, "crashed") for i in range(5))
 
 
@@ -100,7 +101,7 @@ def test_one_run_has_a_value_and_no_spread() -> None:
     description = describe([0.93])
     assert description.mean == description.minimum == description.maximum == 0.93
     assert description.note == "1 run: spread unknown"
-    unknown = Unavailable("1 run: spread unknown")
+    unknown = Unavailable(Reason.SINGLE_RUN)
     assert (description.sd, description.sd_interval, description.mean_interval, description.range) == (unknown,) * 4
 
 
@@ -124,7 +125,7 @@ def test_equal_values_have_no_interval() -> None:
     description = describe([0.5] * 8)
     assert description.note == "all 8 values equal"
     assert description.sd == 0
-    assert description.sd_interval == description.mean_interval == Unavailable("all 8 values equal")
+    assert description.sd_interval == description.mean_interval == Unavailable(Reason.EQUAL(8))
 
 
 @pytest.mark.parametrize("is_candidate", [False, True])
@@ -132,27 +133,26 @@ def test_equal_values_on_a_side_are_one_observation_which_nothing_can_be_tested_
     sides = ([0.5] * 10, sample(0.7, 0.1, 10))
     result = compared(*(sides[::-1] if is_candidate else sides), margin=0.1)
     side = "candidate" if is_candidate else "baseline"
-    reason = f"all 10 values of the {side} are equal: one observation"
+    reason = f"{side}: all 10 values equal"
     assert (result.verdict.word, verdict_reason(result)) == ("undecided", reason)
     assert {result.welch, result.mann_whitney, result.permutation, result.difference_interval} == {Unavailable(reason)}
-    assert result.p_adjusted == result.equivalence == Unavailable(reason)
-    assert result.sd_ratio == Unavailable(f"{side}: all 10 values equal")
+    assert result.p_adjusted == result.equivalence == result.sd_ratio == Unavailable(reason)
 
 
 def test_equal_constants_are_identical() -> None:
     result = compared([0.5] * 8, [0.5] * 8)
     assert result.verdict.word == "identical"
     assert result.difference == 0
-    assert result.welch == Unavailable("identical")
-    assert result.mann_whitney == Unavailable("identical")
+    assert result.welch == Unavailable(Reason.IDENTICAL)
+    assert result.mann_whitney == Unavailable(Reason.IDENTICAL)
 
 
 def test_different_constants_show_no_spread_and_no_test() -> None:
     result = compared([0.5] * 8, [0.75] * 8)
     assert result.verdict.word == "undecided"
     assert verdict_reason(result) == "constant difference 0.25 in 8 v 8 runs, no spread observed"
-    assert result.welch == result.cohens_d == Unavailable("constant difference, no spread observed")
-    assert result.mann_whitney == result.permutation == Unavailable("constant difference, no spread observed")
+    assert result.welch == result.cohens_d == Unavailable(Reason.CONSTANT_DIFFERENCE)
+    assert result.mann_whitney == result.permutation == Unavailable(Reason.CONSTANT_DIFFERENCE)
 
 
 def test_spread_below_resolution_gives_no_ratio() -> None:
@@ -166,7 +166,7 @@ def test_nan_and_infinity_are_missing_with_their_replicate() -> None:
     description = describe([0.9, math.nan, 0.8, math.inf])
     assert [replicate for replicate, _ in description.missing] == [1, 3]
     assert description.n == 2
-    assert welch([0.9, math.nan, 0.8], [1, 2, 3]) == Unavailable("NaN or infinite value among the scores")
+    assert welch([0.9, math.nan, 0.8], [1, 2, 3]) == Unavailable(Reason.NO_NUMBER)
 
 
 def test_many_ties_are_permuted_and_repeatable() -> None:
@@ -191,17 +191,17 @@ def test_complete_separation_states_itself_and_bounds_superiority_on_one_side() 
 def test_a_mean_near_zero_has_no_coefficient_of_variation(name: str) -> None:
     described: Description = describe(CASES[name])
     assert isinstance(described.cv, Unavailable)
-    assert "not defined for this metric" in described.cv.reason
+    assert described.cv.kind in (Reason.NEAR_ZERO, Reason.NOT_POSITIVE)
 
 
 def test_a_mean_that_runs_cannot_tell_from_zero_has_no_coefficient_of_variation() -> None:
-    assert coefficient_of_variation([0.001, 0.002, 0.5]) == Unavailable("not defined for this metric: mean near 0")
+    assert coefficient_of_variation([0.001, 0.002, 0.5]) == Unavailable(Reason.NEAR_ZERO)
 
 
 def test_equal_distances_from_the_median_have_no_variance_test() -> None:
     result = brown_forsythe([0.0, 1.0] * 5, [4.0, 8.0] * 5)
-    assert result == Unavailable("all values equally far from their median")
+    assert result == Unavailable(Reason.EQUALLY_FAR("median"))
 
 
 def test_the_variance_test_needs_ten_runs_in_each() -> None:
-    assert brown_forsythe(CASES["eight"], CASES["many"]) == Unavailable("needs 10 runs in each, has 8 and 60")
+    assert brown_forsythe(CASES["eight"], CASES["many"]) == Unavailable(Reason.TOO_FEW_EACH(10, "run", 8, 60))

@@ -10,10 +10,10 @@ from samples import experiment, metric, run, sample
 
 from deviate.model.comparisons import Description
 from deviate.model.estimates import NOT_ASKED, Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import EvaluationData
 from deviate.stats.describe import describe, describe_runs
 from deviate.stats.estimates.bootstrap import Resamples
-from deviate.stats.estimates.sampling import UNKNOWN_EXAMPLES
 
 CROSS_CHECKS = ("mean_bootstrap", "mean_percentile", "sd_bootstrap", "median_bootstrap")
 ACCURACIES = [0.9341, 0.9352, 0.9337, 0.9346, 0.9333, 0.9358, 0.9349, 0.9340, 0.9344, 0.9351]
@@ -25,7 +25,7 @@ def test_a_description_holds_every_figure() -> None:
     assert absent == {"sampling_se", "attainment"}
     assert found.se == pytest.approx(np.std(ACCURACIES, ddof=1) / math.sqrt(10))
     assert found.quartiles == pytest.approx(tuple(np.percentile(ACCURACIES, [25, 75])))
-    assert found.sampling_se == UNKNOWN_EXAMPLES
+    assert found.sampling_se == Unavailable(Reason.EXAMPLES_UNKNOWN)
     assert found.tails == ""
     assert found.outliers == ()
 
@@ -74,8 +74,8 @@ def test_degenerate_scores_give_numbers_or_reasons(values: list[float]) -> None:
 def test_one_run_and_none_have_the_reasons_of_the_contract() -> None:
     one, none = describe([0.5]), describe([])
     for name in ("se", "cv_interval", "iqr", "mad", "skewness", "kurtosis"):
-        assert getattr(one, name) == Unavailable("1 run: spread unknown")
-        assert getattr(none, name) == Unavailable("no score")
+        assert getattr(one, name) == Unavailable(Reason.SINGLE_RUN)
+        assert getattr(none, name) == Unavailable(Reason.NO_SCORE)
 
 
 def test_outliers_are_named_by_replicate_though_runs_before_them_failed() -> None:

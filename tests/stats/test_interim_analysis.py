@@ -10,6 +10,7 @@ from scipy import stats as scipy_stats
 from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.findings import Findings, PairFindings
+from deviate.model.phrases import Note, Reason
 from deviate.model.records import Experiment, Run
 from deviate.report.advice import warnings_of
 from deviate.report.verdicts import verdict_reason
@@ -103,9 +104,11 @@ def test_the_last_look_decides_nearly_as_a_single_test_and_the_spending_is_that_
 def test_between_looks_no_test_and_no_interval_is_shown_and_the_next_look_is_named() -> None:
     pair, comparison = only(judge([side("a", 0, 7), side("b", 9, 7)]))
     assert comparison.verdict.word == "withheld"
-    assert verdict_reason(comparison) == "no look is declared at 7 runs: verdict withheld until 10" == pair.looks
+    assert (
+        verdict_reason(comparison) == "no look is declared at 7 runs: verdict withheld until 10 of each" == pair.looks
+    )
     assert comparison.difference == pytest.approx(9)
-    refusal = Unavailable("no look is declared at 7 runs")
+    refusal = Unavailable(Reason.NO_LOOK((7,)))
     tests = (comparison.welch, comparison.student, comparison.mann_whitney, comparison.p_adjusted)
     intervals = (comparison.difference_interval, comparison.hedges_g_interval, comparison.sd_ratio_interval)
     assert {*tests, *intervals, comparison.superiority_interval} == {refusal}
@@ -153,7 +156,7 @@ def test_unplanned_looks_mark_p_values_and_intervals_and_withhold_the_verdict() 
     pair, comparison = only(findings)
     assert comparison.verdict.word == "withheld"
     assert verdict_reason(comparison) == "p-values not valid: 2 unplanned looks; verdict withheld" == pair.looks
-    assert comparison.p_adjusted == Unavailable("not valid: 2 unplanned looks")
+    assert comparison.p_adjusted == Unavailable(Reason.UNPLANNED(2))
     for test in (comparison.welch, comparison.student, comparison.mann_whitney, comparison.brown_forsythe):
         assert isinstance(test, Test)
         assert test.note.endswith("not valid: 2 unplanned looks")
@@ -170,7 +173,7 @@ def test_while_runs_are_still_to_come_there_are_means_and_no_verdict() -> None:
     pair, comparison = only(judge([before, replace(after, n_planned=10, n_pending=3)]))
     assert comparison.verdict.word == "withheld"
     assert verdict_reason(comparison) == "7 of 10 runs of b have ended: no verdict until all have" == pair.looks
-    assert comparison.p_adjusted == Unavailable("7 of 10 runs of b have ended")
+    assert comparison.p_adjusted == Unavailable(Reason.PENDING((Note.ENDED(7, 10, "b"),)))
     assert isinstance(comparison.difference_interval, Unavailable)
     assert isinstance(comparison.candidate.mean_interval, Interval)
     equal = replace(before, name="b", n_planned=11, n_pending=1)

@@ -12,6 +12,7 @@ from deviate.errors import InputError
 from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Test, Unavailable
 from deviate.model.findings import Findings
+from deviate.model.phrases import Reason
 from deviate.model.records import Experiment, Series
 from deviate.report.advice import warnings_of
 from deviate.report.verdicts import verdict_reason
@@ -99,7 +100,7 @@ def test_a_comparison_without_a_test_still_counts_in_its_family() -> None:
     frozen = tuple(replace(one, series={**one.series, "loss": Series((0,), (0.5,))}) for one in after.runs)
     equal = tuple(replace(one, series={**one.series, "loss": Series((0,), (0.5,))}) for one in before.runs)
     found = by_name(judge([replace(before, runs=equal), replace(after, runs=frozen)]))
-    assert found["loss"].p_adjusted == Unavailable("identical")
+    assert found["loss"].p_adjusted == Unavailable(Reason.IDENTICAL)
     assert found["train_acc"].p_adjusted == pytest.approx(min(1, 2 * p_value(found["train_acc"])))
 
 

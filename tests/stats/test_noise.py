@@ -9,6 +9,7 @@ from studies import equal, flip, noisy_run, spread, study, usual, variant
 
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings, NoiseFindings, NoiseRow, NoiseTable
+from deviate.model.phrases import Reason
 from deviate.model.records import Experiment
 from deviate.report.statements import with_statements
 from deviate.stats.noise import noise
@@ -129,33 +130,32 @@ def test_the_reference_is_algo_impl_or_else_the_variant_that_varies_most_not_the
 
 def test_a_reference_without_spread_measures_nothing() -> None:
     row = _row("algo", equal("algo+impl", 6), spread("algo", _scores(6, 1)), equal("control", 2))
-    assert row.ratio == row.share == Unavailable("algo+impl: all 6 values equal")
+    assert row.ratio == row.share == Unavailable(Reason.OF("algo+impl", Reason.EQUAL(6)))
 
 
 def test_fewer_than_five_runs_have_an_sd_but_no_ratio() -> None:
     row = _row("algo", spread("algo+impl", _scores(4, 1)), spread("algo", _scores(4, 1)))
     assert isinstance(row.sd_interval, Interval)
-    assert row.ratio == row.share_interval == Unavailable("needs 5 runs in each, has 4 and 4")
+    assert row.ratio == row.share_interval == Unavailable(Reason.TOO_FEW_EACH(5, "run", 4, 4))
 
 
 def test_one_run_has_no_spread() -> None:
     row = _row("algo", spread("algo+impl", _scores(5, 1)), spread("algo", [93.0]))
-    assert row.sd == Unavailable("1 run: spread unknown")
+    assert row.sd == Unavailable(Reason.SINGLE_RUN)
 
 
 def test_a_share_is_given_only_of_what_the_reference_varies_too() -> None:
     both = spread("algo+impl", _scores(6, 1))
     split = _row("split", both, spread("split", _scores(6, 1)))
     assert isinstance(split.ratio, float)
-    assert split.share == Unavailable("split not varied in algo+impl")
-    assert _row("as-is", both, spread("as-is", _scores(6, 1))).share == Unavailable("no part of algo+impl")
+    assert split.share == Unavailable(Reason.NOT_VARIED(("split",), "algo+impl"))
+    assert _row("as-is", both, spread("as-is", _scores(6, 1))).share == Unavailable(Reason.NO_PART("algo+impl"))
 
 
 def test_the_configuration_is_never_noise() -> None:
     items = [*usual(), spread("config", _scores(6, 0.1))]
     row = _row("config", *items)
-    assert row.ratio == row.share == Unavailable("configuration, not noise")
-    assert row.sd_interval == Unavailable("levels are chosen, not drawn")
+    assert row.ratio == row.share == row.sd_interval == Unavailable(Reason.CONFIGURATION)
     assert row.note == "configuration, not noise"
     assert any("config" in text and "not noise" in text for text in _noise(*items).statements)
     quiet = _row("config", *usual(), equal("config", 4))
@@ -168,7 +168,7 @@ def test_the_excess_needs_the_three_variants_and_keeps_its_sign() -> None:
     assert table.excess == pytest.approx(1 - 4 - 1, rel=1e-9)
     assert isinstance(table.excess_interval, Interval)
     assert table.excess_interval.low < -4 < table.excess_interval.high
-    assert _table(*three[:2]).excess == Unavailable("needs the variants algo+impl, algo and impl")
+    assert _table(*three[:2]).excess == Unavailable(Reason.NEEDS_VARIANTS("algo+impl"))
     assert _table(*usual()).excess == pytest.approx(0.22**2 - 0.2**2, rel=1e-9)
 
 
@@ -200,7 +200,7 @@ def test_a_moving_other_that_is_left_out_takes_the_shares_of_single_streams() ->
         spread("algo", _scores(6, 1), draws=moving),
         spread("init", _scores(6, 1), draws=moving),
     ]
-    assert _row("init", *items).share == Unavailable("other varies and is left out")
+    assert _row("init", *items).share == Unavailable(Reason.OTHER_LEFT_OUT)
     assert isinstance(_row("init", *items).ratio, float)
     assert isinstance(_row("algo", *items).share, float)
     told = " ".join(_noise(*items).statements)
@@ -223,7 +223,7 @@ def test_absorbed_flips_are_counted_beside_the_spread_and_are_no_part_of_it() ->
     assert row.n == 5
     assert row.sd == pytest.approx(np.std([90, 91, 93, 94, 95], ddof=1))
     assert row.note == "2 of 7 flips absorbed, left out"
-    assert row.share == Unavailable("no part of algo+impl")
+    assert row.share == Unavailable(Reason.NO_PART("algo+impl"))
     (found,) = _noise(*usual(), _one_bit("abscdes")).absorption
     assert found.absorbed == (2, 6)
     assert "one-bit: 2 of 7 flips absorbed (replicates 2 and 6): metrics and final weights bitwise as in control." in (
@@ -233,7 +233,7 @@ def test_absorbed_flips_are_counted_beside_the_spread_and_are_no_part_of_it() ->
 
 def test_where_every_flip_was_absorbed_there_is_no_spread_to_show() -> None:
     row = _row("one-bit", *usual(), _one_bit("ssss"))
-    assert (row.n, row.sd) == (0, Unavailable("no score"))
+    assert (row.n, row.sd) == (0, Unavailable(Reason.NO_SCORE))
     assert row.note == "4 of 4 flips absorbed, left out"
 
 

@@ -7,6 +7,7 @@ from samples import experiment, metric, sample
 from scipy import stats as scipy_stats
 
 from deviate.model.estimates import Interval, Unavailable
+from deviate.model.phrases import Note, Reason
 from deviate.model.published_results import PublishedComparison, PublishedResult
 from deviate.model.records import Experiment
 from deviate.report.against import few_runs_note, scale_note
@@ -37,7 +38,7 @@ def test_the_summary_gives_the_interval_and_effects_of_the_runs_behind_it_and_no
     assert result.difference == pytest.approx(0.4)
     assert result.hedges_g == pytest.approx(hedges_g(THEIRS, OURS))
     assert result.sd_ratio == pytest.approx(sd_ratio(THEIRS, OURS))
-    assert (result.verdict.word, result.verdict.refusal.reason) == ("undecided", "their scores are not known")
+    assert (result.verdict.word, result.verdict.refusal.kind) == ("undecided", "their scores are not known")
 
 
 def test_a_margin_is_held_against_the_interval_of_equivalence_and_decides_nothing() -> None:
@@ -51,9 +52,9 @@ def test_a_margin_is_held_against_the_interval_of_equivalence_and_decides_nothin
 @pytest.mark.parametrize(
     ("theirs", "n_ours", "reason", "verdict"),
     [
-        (published(n=1, sd=NO_SPREAD), 10, "1 run has no spread", "1 run of theirs"),
-        (published(sd=Unavailable("their spread is not known")), 10, "not known", "their scores are not known"),
-        (published(), 1, "needs 2 runs in each, has 6 and 1", "1 run of ours"),
+        (published(n=1, sd=NO_SPREAD), 10, "1 run has no spread", Reason.TOO_FEW_EACH),
+        (published(sd=Unavailable("their spread is not known")), 10, "not known", Reason.SCORES_UNKNOWN),
+        (published(), 1, "needs 2 runs in each, has 6 and 1", Reason.TOO_FEW_EACH),
     ],
 )
 def test_without_a_spread_on_both_sides_there_is_a_difference_and_no_interval(
@@ -63,12 +64,12 @@ def test_without_a_spread_on_both_sides_there_is_a_difference_and_no_interval(
     assert isinstance(result.difference, float)
     assert isinstance(result.interval, Unavailable)
     assert reason in result.interval.reason
-    assert (result.verdict.word, result.verdict.refusal.reason) == ("undecided", verdict)
+    assert (result.verdict.word, result.verdict.refusal.kind) == ("undecided", verdict)
 
 
 def test_runs_still_to_come_and_unplanned_looks_are_no_secret() -> None:
     waiting = compared(published(), n_pending=2, n_planned=12)
-    assert waiting.interval == Unavailable("10 of 12 runs of new have ended: no interval until all have")
+    assert waiting.interval == Unavailable(Note.NO_INTERVAL(Reason.PENDING((Note.ENDED(10, 12, "new"),))))
     looked = compared(published(), n_unplanned_looks=2).interval
     assert isinstance(looked, Interval)
     assert looked.note == "not valid: 2 unplanned looks"

@@ -5,6 +5,7 @@ from samples import experiment, metric, run, sample
 
 from deviate.errors import InputError
 from deviate.model.estimates import Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import Experiment
 from deviate.stats.design.precision import forecast, half_width, parse_target
 from deviate.stats.interim_analysis import is_settled, next_look, progress
@@ -37,8 +38,8 @@ def test_failed_and_lost_runs_give_no_score_towards_a_target() -> None:
 
 def test_progress_begins_with_reasons() -> None:
     found = progress(experiment("a", METRICS, {}), parse_target("test_acc ±9"))
-    assert (found.n, found.mean, found.is_reached) == (0, Unavailable("no score"), False)
-    assert found.n_forecast == found.half_width == Unavailable("needs 2 runs, has 0")
+    assert (found.n, found.mean, found.is_reached) == (0, Unavailable(Reason.NO_SCORE), False)
+    assert found.n_forecast == found.half_width == Unavailable(Reason.TOO_FEW(2, "run", 0))
 
 
 def test_a_target_of_an_unknown_metric_is_refused_with_a_near_one() -> None:

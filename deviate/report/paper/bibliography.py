@@ -7,13 +7,13 @@ from deviate import __version__
 from deviate.model.comparisons import Comparison, Completion, CompletionComparison
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.findings import Findings
+from deviate.model.phrases import Method
 from deviate.registry import wing
 from deviate.report.data.published import figure_of
 from deviate.report.document import Report
 from deviate.report.forms.html import source
 from deviate.report.parts.noise import is_study
 from deviate.report.parts.outcomes import has_failures
-from deviate.stats.estimates.bootstrap import BCA, PERCENTILE
 from deviate.stats.registry import Statistic, labelled_statistics
 
 FILE = "references.bib"
@@ -52,7 +52,7 @@ OF_COMPARISON = {
 OF_MANY = {"welch1951": "welch_anova", "fisher1925": "anova", "kruskal1952": "kruskal_wallis", "dunnett1955": "dunnett"}
 OF_DESCRIPTION_RESAMPLED = "mean_bootstrap mean_percentile sd_bootstrap median_bootstrap"
 OF_COMPARISON_RESAMPLED = "difference_bootstrap sd_ratio_bootstrap glass_delta_interval"
-METHODS = {BCA: "efron1987", PERCENTILE: "efron1979"}
+METHODS: dict[str, str] = {Method.BCA: "efron1987", Method.PERCENTILE: "efron1979"}
 
 
 def references_source(findings: Findings, report: Report) -> str:
@@ -153,7 +153,8 @@ def _cite_comparison(comparison: Comparison) -> Iterator[str]:
             # Where one side is above the other in all pairs, the interval is another one.
             "brunner2000": _is_there(comparison.superiority_interval) and superiority not in {0, 1},
             "westfall1993": not isinstance(curve, Unavailable) and bool(curve.band),
-            "jennison1984": isinstance(interval, Interval) and "repeated" in interval.method,
+            "jennison1984": isinstance(interval, Interval)
+            and getattr(interval.method, "kind", None) is Method.REPEATED,
         }
     )
 

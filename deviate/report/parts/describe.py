@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from deviate.model.comparisons import Description
-from deviate.model.estimates import Estimate, Interval, Reason, Unavailable
+from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.phrases import Reason, Wording
 from deviate.model.plan import SelectedMetric
 from deviate.model.texts import first_few
 from deviate.report.document import Absent, Entry, SummaryLine, TableRow, cell
@@ -52,7 +53,7 @@ def runs_of(description: Description) -> str:
     return "; ".join(filter(None, (f"{description.n} of {description.n_runs} runs", reasons)))
 
 
-def _ended(kind: Reason | None) -> str:
+def _ended(kind: Wording | None) -> str:
     if kind is None:
         return "without a score"
     return "without any report" if kind is Reason.SILENT else kind.value

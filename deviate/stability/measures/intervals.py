@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Reason, Unavailable
+from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.stability import Measure, MeasureName
 from deviate.model.texts import count
 from deviate.series.score import LARGEST
@@ -119,7 +120,7 @@ def difference_over_pairs(name: MeasureName, baseline: Matrix, candidate: Matrix
     refusals = [_spread_refusal(side) for side in (baseline, candidate)]
     if all(refusals):
         kind = Reason.IDENTICAL if difference == 0 else Reason.CONSTANT_DIFFERENCE
-        return Measure(name, difference, Unavailable.because(kind))
+        return Measure(name, difference, Unavailable(kind))
     sides = [
         # A mean over pairs, as a mean over runs with this standard error.
         SampleSummary(len(side), mean, 0.0 if refused else standard_error(side) * math.sqrt(len(side)))

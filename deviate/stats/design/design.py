@@ -13,12 +13,13 @@ from scipy import special
 from deviate.errors import InputError
 from deviate.model.design import Design, DesignRow, Pilot, Question
 from deviate.model.estimates import NOT_ASKED, PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS, Estimate, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import Spending
 from deviate.stats.design.group_sequential import crossing, spending_bounds
 from deviate.stats.design.power import arrangement_loss, fewest
 from deviate.stats.estimates.summary import sd_ends, t_quantile
 
-NO_VERDICT = Unavailable("no verdict")
+NO_VERDICT = Unavailable(Reason.NO_VERDICT)
 """What fewer runs than a verdict takes can detect."""
 SHOWN_RUNS = (3, 5, 8, 10, 16, 20, 30)
 USUAL_RUNS = (10, 20)
@@ -78,7 +79,7 @@ def detectable(n: int, question: Question) -> Estimate:
     while power_of(high, n, question) < question.power:
         high *= 2
         if high > 1e6:
-            return Unavailable("more than a million standard deviations")
+            return Unavailable(Reason.TOO_EXTREME)
     return float(
         scipy.optimize.brentq(lambda effect: power_of(effect, n, question) - question.power, 0, high, xtol=1e-10)
     )
@@ -127,7 +128,7 @@ def rank_runs(effect: float, question: Question) -> int | Unavailable:
     distance = float(special.ndtr(abs(effect) / math.sqrt(2))) - 0.5
     total = float(special.ndtri(1 - _alpha(question) / 2) + special.ndtri(question.power))
     n = math.ceil(total**2 / (6 * distance**2)) if distance > 1e-6 else 0
-    return Unavailable("more than a million runs") if not 0 < n <= 1_000_000 else max(n, VERDICT_RUNS)
+    return Unavailable(Reason.A_MILLION) if not 0 < n <= 1_000_000 else max(n, VERDICT_RUNS)
 
 
 def spread_runs(ratio: float, question: Question) -> int | Unavailable:
@@ -166,15 +167,15 @@ def inflation(n_looks: int, spending: Spending, question: Question) -> tuple[flo
 
 def _check(question: Question) -> None:
     ranges = (
-        ("effect", question.effect, 0.0, math.inf, "a positive number of standard deviations"),
-        ("margin", question.margin, 0.0, math.inf, "a positive number of standard deviations"),
-        ("power", question.power, 0.0, 1.0, "0.8, for example"),
-        ("confidence", question.confidence, 0.5, 1.0, "0.95, for example"),
-        ("correlation", question.correlation, -1.0, 1.0, "0.5, for example"),
+        ("effect", question.effect, 0.0, math.inf, 1.0),
+        ("margin", question.margin, 0.0, math.inf, 1.0),
+        ("power", question.power, 0.0, 1.0, 0.8),
+        ("confidence", question.confidence, 0.5, 1.0, 0.95),
+        ("correlation", question.correlation, -1.0, 1.0, 0.5),
     )
     for name, value, low, high, example in ranges:
         if value is not None and not low < value < high:
-            raise InputError(f"the {name} {value:g} is out of range", f"use {example}")
+            raise InputError(f"the {name} {value:g} is out of range", f"use {example:g}, for example")
     if question.n_looks < 1 or question.n_candidates < 1:
         raise InputError("the numbers of looks and candidates must be at least 1", "use a number from 1")
     if not question.power > 1 - question.confidence:

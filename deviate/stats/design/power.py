@@ -11,6 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from deviate.model.estimates import PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.phrases import Method, Reason
 from deviate.stats.estimates.sample import (
     Values,
     differences_of,
@@ -23,7 +24,7 @@ from deviate.stats.estimates.summary import noncentrality, sd_ends, t_quantile
 from deviate.stats.registry import statistic
 
 POWER = 0.8
-NO_LEVEL = Unavailable("too few runs for a p below this level")
+NO_LEVEL = Unavailable(Reason.NO_LEVEL)
 LOSS = ((1.0, 1.40), (1.6, 1.27), (3.2, 1.09), (6.4, 1.04), (12.8, 1.03), (25.0, 1.015), (100.0, 1.01), (1000.0, 1.0))
 """Factor by which an effect has to be larger because both tests have to detect it, by the ratio of alpha to the
 smallest possible p of the permutation test: 1.6 for 6 pairs at .05, 6.3 for 5 v 5 runs. Simulated for normal scores,
@@ -94,7 +95,7 @@ def _detectable_ends(
     if isinstance(size, Unavailable):
         return size
     low, high = sd_ends(len(baseline) - 1 if is_paired else len(baseline) + len(candidate) - 2, confidence)
-    return Interval(size * low, size * high, confidence, "chi-square, of the SD")
+    return Interval(size * low, size * high, confidence, Method.CHI_SQUARE_OF_SD)
 
 
 def spread_within(baseline: Values, candidate: Values, *, is_paired: bool = False) -> tuple[float, int] | Unavailable:
@@ -182,7 +183,7 @@ def fewest(suffices: Callable[[int], bool], least: int = 2) -> int | Unavailable
     while not suffices(high):
         low, high = high, 2 * high
         if high > MOST_RUNS:
-            return Unavailable("more than a million runs")
+            return Unavailable(Reason.A_MILLION)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if suffices(middle) else (middle, high)

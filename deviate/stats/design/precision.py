@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from deviate.errors import InputError
 from deviate.model.estimates import Estimate, Unavailable, level_text
+from deviate.model.phrases import Note, remarks
 from deviate.model.records import Experiment
 from deviate.stats.design.power import fewest
 from deviate.stats.estimates.one_sample import mean_interval
@@ -113,16 +114,11 @@ def forecast(
 def precision_note(scores: Sequence[float], target: PrecisionTarget, confidence: float) -> str:
     """The note on the metric's description: the rule, the width reached, and the under-coverage."""
     width = half_width(scores, confidence)
+    wanted = target.text.rpartition("±")[2]
     if isinstance(width, Unavailable):
-        got = f"no interval: {width.reason}"
-    elif width <= _target_width(scores, target):
-        got = "reached"
-    else:
-        got = "not reached"
-    note = f"number of runs decided by precision, ±{target.text.rpartition('±')[2]} ({got})"
-    if isinstance(width, Unavailable):
-        return note
-    return f"{note}; its {level_text(confidence)} interval covers slightly less than its level"
+        return Note.BY_PRECISION(wanted, Note.WITHOUT_INTERVAL(width.reason))
+    got = "reached" if width <= _target_width(scores, target) else Note.NOT_REACHED
+    return remarks(Note.BY_PRECISION(wanted, got), Note.UNDER_COVERAGE(level_text(confidence)))
 
 
 def target_of(experiment: Experiment) -> PrecisionTarget | None:

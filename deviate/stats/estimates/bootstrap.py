@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from deviate.model.estimates import N_RESAMPLES, Interval, Unavailable
+from deviate.model.phrases import Method, Reason
 from deviate.stats.estimates.sample import Values, moments, pairs_refusal, ratio_refusal, refusal, spread_refusal
 from deviate.stats.registry import statistic
 
@@ -29,7 +30,6 @@ NO_SPREAD = 1e-20
 Column = NDArray[np.float64]
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")
-BCA, PERCENTILE = "BCa bootstrap", "percentile bootstrap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _refusal(minimum: int, *samples: Values) -> Unavailable | None:
     if reason := refusal(minimum, *samples):
         return reason
     if max(map(len, samples)) > MOST_RUNS:
-        return Unavailable(f"no bootstrap above {MOST_RUNS} runs")
+        return Unavailable(Reason.TOO_MANY(MOST_RUNS))
     return None
 
 
@@ -113,7 +113,7 @@ def mean_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> 
     sample = _resamples(rng).moments(values)
     # Without one run the mean moves in proportion to its deviation; the acceleration is the same at any scale.
     ends = bca_ends(0.0, sample.means, [sample.units], confidence)
-    return _interval(ends, confidence, BCA, sample.centre, sample.scale)
+    return _interval(ends, confidence, Method.BCA, sample.centre, sample.scale)
 
 
 @statistic(n_samples=1, minimum=BCA_RUNS, shift="follows", scale="follows", draws=True, refuse=_without_spread)
@@ -123,7 +123,9 @@ def mean_percentile(values: Values, *, rng: Source, confidence: float = 0.95) ->
     Source: Efron (1979).
     """
     sample = _resamples(rng).moments(values)
-    return _interval(percentile_ends(sample.means, confidence), confidence, PERCENTILE, sample.centre, sample.scale)
+    return _interval(
+        percentile_ends(sample.means, confidence), confidence, Method.PERCENTILE, sample.centre, sample.scale
+    )
 
 
 @statistic(n_samples=1, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True, refuse=_without_spread)
@@ -134,7 +136,7 @@ def sd_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -> In
     """
     sample = _resamples(rng).moments(values)
     ends = bca_ends(sample.sd, sample.sds, [influence(sample.sds_without())], confidence)
-    return _interval(ends, confidence, BCA, 0.0, sample.scale)
+    return _interval(ends, confidence, Method.BCA, 0.0, sample.scale)
 
 
 @statistic(n_samples=1, minimum=MEDIAN_RUNS, shift="follows", scale="follows", draws=True, refuse=_without_spread)
@@ -146,7 +148,7 @@ def median_bootstrap(values: Values, *, rng: Source, confidence: float = 0.95) -
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     draws = _resamples(rng).draws(len(ordered))
     medians = (ordered[draws.middle] / 2).sum(axis=1)
-    return _interval(percentile_ends(medians, confidence), confidence, PERCENTILE, 0.0, 1.0)
+    return _interval(percentile_ends(medians, confidence), confidence, Method.PERCENTILE, 0.0, 1.0)
 
 
 @statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="follows", draws=True, refuse=_without_spread)
@@ -160,7 +162,7 @@ def difference_bootstrap(
     b, a, scale = _both(baseline, candidate, rng)
     differences = a.scale / scale * a.means - b.scale / scale * b.means
     ends = bca_ends(0.0, differences, [a.scale / scale * a.units, -b.scale / scale * b.units], confidence)
-    return _interval(ends, confidence, BCA, a.centre - b.centre, scale)
+    return _interval(ends, confidence, Method.BCA, a.centre - b.centre, scale)
 
 
 @statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True, refuse=_without_ratio)
@@ -200,7 +202,7 @@ def glass_delta_bootstrap(
         without_a = (gap + of_a * a.means_without()) / (of_b * b.sd)
         without_b = (gap - of_b * b.means_without()) / (of_b * b.sds_without())
     ends = bca_ends(gap / (of_b * b.sd), deltas, [influence(without_a), influence(without_b)], confidence)
-    return _interval(ends, confidence, BCA, 0.0, 1.0)
+    return _interval(ends, confidence, Method.BCA, 0.0, 1.0)
 
 
 @statistic(n_samples=2, minimum=BCA_RUNS, shift="ignores", scale="ignores", draws=True, is_paired=True)
@@ -290,7 +292,7 @@ def _ratio_interval(
 ) -> Interval | Unavailable:
     if isinstance(log_ends, Unavailable):
         return log_ends
-    return Interval(unit * math.exp(log_ends[0]), unit * math.exp(log_ends[1]), confidence, BCA)
+    return Interval(unit * math.exp(log_ends[0]), unit * math.exp(log_ends[1]), confidence, Method.BCA)
 
 
 def _keep(cache: dict[Key, Kept], key: Key, value: Kept, n_most: int) -> None:
@@ -316,7 +318,7 @@ def bca_ends(
     Source: Efron (1987); several samples as in `scipy.stats.bootstrap`.
     """
     if np.isnan(resampled).any():
-        return Unavailable("resamples without spread on both sides")
+        return Unavailable(Reason.NOT_RESAMPLED)
     tolerance = 1e-12 * max(1.0, abs(estimate))
     # Resamples that equal the estimate count by half: with few runs many do, and would bias it if all were on one side.
     below = np.count_nonzero(resampled < estimate - tolerance)
@@ -324,7 +326,7 @@ def bca_ends(
     bias = float(special.ndtri((below + at_most) / (2 * len(resampled))))
     largest = float(np.abs(np.concatenate(influences)).max())
     if not (math.isfinite(bias) and 0 < largest < math.inf):
-        return Unavailable("the spread depends on a single run")
+        return Unavailable(Reason.ONE_RUN_SPREADS)
     # The skewness of the influences over 6. With several samples each is divided by its number of runs, as the estimate
     # varies by the sum of their variances. In units of the largest, for the cubes of large ones are no floats.
     cubes, squares = (
@@ -335,7 +337,7 @@ def bca_ends(
     for tail in ((1 - confidence) / 2, (1 + confidence) / 2):
         z = bias + float(special.ndtri(tail))
         if acceleration * z >= 1:  # the transformed level has a pole there, and would come back from the other end
-            return Unavailable("the spread depends on a single run")
+            return Unavailable(Reason.ONE_RUN_SPREADS)
         tails.append(float(special.ndtr(bias + z / (1 - acceleration * z))))
     return _quantiles(resampled, tails)
 
@@ -351,9 +353,7 @@ def percentile_ends(resampled: Column, confidence: float) -> tuple[float, float]
 def _quantiles(resampled: Column, tails: Sequence[float]) -> tuple[float, float] | Unavailable:
     with np.errstate(invalid="ignore"):  # between a number and infinity
         low, high = (float(end) for end in np.quantile(resampled, tails))
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return Unavailable("too many resamples without spread")
-    return (low, high) if low < high else Unavailable("all resamples are equal")
+    return (low, high) if -math.inf < low < high < math.inf else Unavailable(Reason.NOT_RESAMPLED)
 
 
 def influence(without: Column) -> Column:

@@ -6,6 +6,7 @@ import scipy
 from scipy import special
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.phrases import Method, Reason
 from deviate.stats.estimates.sample import (
     Sample,
     SampleSummary,
@@ -68,10 +69,11 @@ def hedges_g_interval(baseline: Sample, candidate: Sample, *, confidence: float 
     t = (a.mean - b.mean) / pooled_sd(b, a) / per_unit
     low, high = (noncentrality(t, df, (1 + side * confidence) / 2) for side in (1, -1))
     if low is None or high is None:
-        return Unavailable("effect too large for the noncentral t")
+        return Unavailable(Reason.TOO_EXTREME)
     is_corrected = df >= CORRECTED_DF
     scale = per_unit * (hedges_correction(df) if is_corrected else 1.0)
-    return Interval(low * scale, high * scale, confidence, "noncentral t" if is_corrected else "noncentral t, of d")
+    method = Method.NONCENTRAL_T if is_corrected else Method.NONCENTRAL_T_OF_D
+    return Interval(low * scale, high * scale, confidence, method)
 
 
 def hedges_correction(df: int) -> float:
@@ -94,7 +96,7 @@ def glass_delta(baseline: Values, candidate: Values) -> Estimate:
     Source: Glass (1976).
     """
     if no_spread := spread_refusal(baseline):
-        return Unavailable(f"baseline: {no_spread.reason}")
+        return Unavailable(Reason.OF("baseline", no_spread.reason))
     b = moments(baseline)
     return (moments(candidate).mean - b.mean) / b.sd
 
@@ -126,11 +128,11 @@ def superiority_interval(baseline: Values, candidate: Values, *, confidence: flo
     if p in (0, 1):
         bound = (1 - confidence) ** (1 / min(len(baseline), len(candidate)))
         low, high = (bound, 1.0) if p == 1 else (0.0, 1 - bound)
-        return Interval(low, high, confidence, "one-sided bound at complete separation")
+        return Interval(low, high, confidence, Method.ONE_SIDED)
     a, b = moments(_placements(candidate, baseline)), moments(_placements(baseline, candidate))
     half_width = t_quantile((1 + confidence) / 2, welch_df(a, b)) * math.hypot(a.se, b.se) / (p * (1 - p))
     low, high = (float(special.expit(special.logit(p) + side * half_width)) for side in (-1, 1))
-    return Interval(low, high, confidence, "Brunner-Munzel, logit scale")
+    return Interval(low, high, confidence, Method.BRUNNER_MUNZEL)
 
 
 def _placements(values: Values, reference: Values) -> list[float]:
@@ -184,4 +186,4 @@ def sd_ratio_interval(baseline: Sample, candidate: Sample, *, confidence: float 
     ratio, tail = a.sd / b.sd, (1 + confidence) / 2
     low = ratio / math.sqrt(float(special.fdtri(a.n - 1, b.n - 1, tail)))
     high = ratio * math.sqrt(float(special.fdtri(b.n - 1, a.n - 1, tail)))
-    return Interval(low, high, confidence, "F, normal theory")
+    return Interval(low, high, confidence, Method.F)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model.estimates import NOT_APPLICABLE, Estimate, Interval, Unavailable
+from deviate.model.phrases import Method, Note, Reason
 from deviate.model.plan import SelectedMetric
 from deviate.stats.estimates.sample import Sample, Values, moments, refusal, resolution, without_spread
 from deviate.stats.estimates.sampling import is_accuracy, whole_of
@@ -31,7 +32,7 @@ def mean_interval(values: Sample, *, confidence: float = 0.95) -> Interval | Una
     """
     side = moments(values)
     half_width = t_quantile((1 + confidence) / 2, side.n - 1) * side.se
-    return Interval(side.mean - half_width, side.mean + half_width, confidence, "Student t")
+    return Interval(side.mean - half_width, side.mean + half_width, confidence, Method.STUDENT_T)
 
 
 @statistic(n_samples=1, minimum=2, shift="ignores", scale="follows", refuse=without_spread)
@@ -55,10 +56,10 @@ def coefficient_of_variation(values: Values) -> Estimate:
     """
     sample = moments(values)
     if not min(values) > 0:
-        return Unavailable("not defined for this metric: scores at or below 0")
+        return Unavailable(Reason.NOT_POSITIVE)
     interval = mean_interval(values)
     if not isinstance(interval, Unavailable) and interval.low <= 0 <= interval.high:
-        return Unavailable("not defined for this metric: mean near 0")
+        return Unavailable(Reason.NEAR_ZERO)
     return sample.sd / abs(sample.mean)
 
 
@@ -77,9 +78,9 @@ def variation_interval(values: Values, *, confidence: float = 0.95) -> Interval 
         return spread
     sample = moments(values)
     if abs(sample.mean) <= 10 * sample.se:
-        return Unavailable("mean within ten standard errors of 0")
+        return Unavailable(Reason.NEAR_ZERO)
     size = abs(sample.mean)
-    return Interval(spread.low / size, spread.high / size, confidence, "chi-square, mean taken as known")
+    return Interval(spread.low / size, spread.high / size, confidence, Method.CHI_SQUARE_OF_CV)
 
 
 def error_variation(values: Values, metric: SelectedMetric) -> Estimate:
@@ -96,8 +97,8 @@ def error_variation(values: Values, metric: SelectedMetric) -> Estimate:
 
 # Figures over runs, or their named answer.
 
-SINGLE_RUN = Unavailable("1 run: spread unknown")
-NO_RUN = Unavailable("no completed run")
+SINGLE_RUN = Unavailable(Reason.SINGLE_RUN)
+NO_RUN = Unavailable(Reason.NO_RUN)
 
 
 def mean_of(values: Values) -> Estimate:
@@ -127,7 +128,7 @@ def relative_range(values: Values) -> Estimate:
         return reason
     low, high = float(min(values)), float(max(values))
     share = (high - low) / low if low > 0 else math.inf
-    return share if math.isfinite(share) else Unavailable("not defined: a value at or below 0")
+    return share if math.isfinite(share) else Unavailable(Reason.NOT_POSITIVE)
 
 
 def _refusal(values: Values) -> Unavailable | None:
@@ -255,9 +256,8 @@ def tails_text(values: Values) -> str:
     tails = heavy_tails(values)
     if tails is None:
         return ""
-    signs = [] if tails.kurtosis is None else [f"excess kurtosis {tails.kurtosis:.1f}"]
-    signs += [] if tails.spread is None else [f"SD {tails.spread:.1f} times the MAD"]
-    return f"heavy tails ({', '.join(signs)}): the interval of the SD is not reliable"
+    signs = (Note.KURTOSIS, tails.kurtosis), (Note.SD_OF_MADS, tails.spread)
+    return Note.HEAVY_TAILS(tuple(sign(value) for sign, value in signs if value is not None))
 
 
 def _limit(limits: dict[int, float], n: int) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.findings import Overhead
+from deviate.model.phrases import Note, Reason, remarks
 from deviate.model.records import Experiment, Run
 from deviate.series.remarks import contention
 from deviate.series.repeatability import select_completed
@@ -17,7 +18,7 @@ from deviate.stats.registry import statistic
 def mean_ratio(denominator: Values, numerator: Values) -> Estimate:
     """Ratio of two means of positive quantities, such as times."""
     below = moments(denominator).mean
-    return moments(numerator).mean / below if below > 0 else Unavailable("the mean is not positive")
+    return moments(numerator).mean / below if below > 0 else Unavailable(Reason.NOT_POSITIVE)
 
 
 @statistic(n_samples=2, minimum=2, shift="neither", scale="ignores", refuse=without_spread)
@@ -34,14 +35,12 @@ def mean_ratio_interval(denominator: Values, numerator: Values, *, confidence: f
     a, b = moments(numerator), moments(denominator)
     above, below = a.se, ratio * b.se
     if not math.hypot(above, below):
-        return Unavailable("a ratio of 0 has no spread")
+        return Unavailable(Reason.NO_SPREAD)
     t = t_quantile((1 + confidence) / 2, welch_df(SampleSummary(b.n, 0.0, ratio * b.sd), a))
     g = (t * b.se / b.mean) ** 2
-    if g >= 1:
-        return Unavailable("the times vary too much for an interval of their ratio")
-    half_width = t / b.mean * math.hypot(a.se * math.sqrt(1 - g), below)
-    if half_width >= ratio:  # no ratio of times is negative
-        return Unavailable("the times vary too much for an interval of their ratio")
+    half_width = t / b.mean * math.hypot(a.se * math.sqrt(max(0.0, 1 - g)), below)
+    if g >= 1 or half_width >= ratio:  # no ratio of times is negative
+        return Unavailable(Reason.TIMES_VARY)
     return Interval((ratio - half_width) / (1 - g), (ratio + half_width) / (1 - g), confidence, "Fieller")
 
 
@@ -64,10 +63,11 @@ def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> 
     ratio = mean_ratio(fast, slow)
     interval = mean_ratio_interval(fast, slow, confidence=confidence)
     if min(len(slow), len(fast)) < COUNTED_RUNS:
-        ratio = Unavailable(f"needs {COUNTED_RUNS + 1} completed runs of each: the first warms up")
+        ratio = Unavailable(Reason.WARM_UP(COUNTED_RUNS + 1))
         interval = ratio
     elif isinstance(interval, Unavailable):
         ratio = interval
+    contended = contention([*select_counted(held_experiment), *select_counted(free_experiment)])
     return Overhead(
         held=held_experiment.variant,
         free=free_experiment.variant,
@@ -75,7 +75,7 @@ def overhead(experiments: Sequence[Experiment], *, confidence: float = 0.95) -> 
         n_free=len(fast),
         ratio=ratio,
         interval=interval,
-        note=_note(contention([*select_counted(held_experiment), *select_counted(free_experiment)])),
+        note=remarks(Note.WHOLE_RUNS, Note.WARM_UP, contended and Note.OF("contended", contended)),
     )
 
 
@@ -98,8 +98,3 @@ def select_counted(experiment: Experiment) -> list[Run]:
     """Completed runs without the first replicate, which fills caches for the others."""
     first = min((run.replicate for run in experiment.runs), default=0)
     return [run for run in select_completed(experiment) if run.replicate != first]
-
-
-def _note(contended: str) -> str:
-    notes = ["wall time of whole runs, start-up included", "first replicate of each left out as warm-up"]
-    return "; ".join([*notes, *([f"contended: {contended}"] if contended else [])])

@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from deviate.model.estimates import Reason, Unavailable
-from deviate.model.texts import count
+from deviate.model.estimates import Unavailable
+from deviate.model.phrases import Reason
 from deviate.series.score import LARGEST
 
 Values = Sequence[float]
@@ -69,9 +69,9 @@ def too_few(minimum: int, *sizes: int, noun: str = "run") -> Unavailable | None:
     """Why samples of these sizes are too small; None if they are not."""
     if min(sizes) >= minimum:
         return None
-    each = " in each" if len(sizes) > 1 else ""
-    those = f"one has {min(sizes)}" if len(sizes) > 2 else f"has {' and '.join(map(str, sizes))}"
-    return Unavailable(f"needs {count(minimum, noun)}{each}, {those}")
+    if len(sizes) > 2:
+        return Unavailable(Reason.TOO_FEW_IN_ONE(minimum, noun, min(sizes)))
+    return Unavailable((Reason.TOO_FEW, Reason.TOO_FEW_EACH)[len(sizes) - 1](minimum, noun, *sizes))
 
 
 def refusal(minimum: int, *samples: Sample) -> Unavailable | None:
@@ -82,9 +82,9 @@ def refusal(minimum: int, *samples: Sample) -> Unavailable | None:
     for sample in samples:
         if isinstance(sample, SampleSummary):
             if not (abs(sample.mean) <= LARGEST and 0 <= sample.sd <= LARGEST):
-                return Unavailable("a mean or SD that is NaN or infinite, or a negative SD")
+                return Unavailable(Reason.NO_NUMBER)
         elif not all(abs(value) <= LARGEST for value in sample):
-            return Unavailable("NaN or infinite value among the scores")
+            return Unavailable(Reason.NO_NUMBER)
     return None
 
 
@@ -100,23 +100,18 @@ def spread_refusal(*samples: Sample) -> Unavailable | None:
     constants = [next(iter(_values(sample))) for sample in samples]
     if isinstance(samples[0], SampleSummary):
         if len(samples) == 1:
-            return Unavailable("no spread")
+            return Unavailable(Reason.NO_SPREAD)
     elif not all(is_constant(_values(sample)) for sample in samples):
-        return Unavailable(f"spread below resolution ({finest:.1e})")
+        return Unavailable(Reason.BELOW_RESOLUTION(finest))
     elif len(samples) == 1:
-        return Unavailable(f"all {len(samples[0])} values equal")
-    return Unavailable.because(Reason.IDENTICAL if len(set(constants)) == 1 else Reason.CONSTANT_DIFFERENCE)
+        return Unavailable(Reason.EQUAL(len(samples[0])))
+    return Unavailable(Reason.IDENTICAL if len(set(constants)) == 1 else Reason.CONSTANT_DIFFERENCE)
 
 
 def one_observation(baseline: Values, candidate: Values) -> Unavailable | None:
     """Why nothing can be tested where all values of a side are one number, which is one observation; None elsewhere."""
-    if min(len(baseline), len(candidate)) < 2:
-        return None
-    for side, values in (("baseline", baseline), ("candidate", candidate)):
-        if is_constant(values):
-            reason = f"all {len(values)} values of the {side} are equal: one observation"
-            return spread_refusal(baseline, candidate) or Unavailable(reason)
-    return None
+    is_one = min(len(baseline), len(candidate)) > 1 and (is_constant(baseline) or is_constant(candidate))
+    return ratio_refusal(baseline, candidate) if is_one else None
 
 
 def _values(sample: Sample) -> Values:
@@ -144,14 +139,14 @@ def ratio_refusal(baseline: Sample, candidate: Sample) -> Unavailable | None:
         return both
     for side, sample in (("baseline", baseline), ("candidate", candidate)):
         if one := spread_refusal(sample):
-            return Unavailable(f"{side}: {one.reason}")
+            return Unavailable(Reason.OF(side, one.reason))
     return None
 
 
 def pairs_refusal(minimum: int, baseline: Values, candidate: Values) -> Unavailable | None:
     """Why samples whose scores in the same place are pairs are not usable; None if they are."""
     if len(baseline) != len(candidate):
-        return Unavailable(f"no pairs: {len(baseline)} and {len(candidate)} runs")
+        return Unavailable(Reason.NO_PAIRS(len(baseline), len(candidate)))
     return too_few(minimum, len(baseline), noun="pair") or refusal(minimum, baseline, candidate)
 
 
@@ -164,9 +159,9 @@ def differences_of(baseline: Values, candidate: Values, minimum: int = 2) -> lis
         return reason
     differences = [after - before for before, after in zip(baseline, candidate, strict=True)]
     if max(map(abs, differences)) == 0:
-        return Unavailable.because(Reason.IDENTICAL)
+        return Unavailable(Reason.IDENTICAL)
     if max(differences) - min(differences) < 2 * resolution([*baseline, *candidate]):
-        return Unavailable.because(Reason.CONSTANT_DIFFERENCE)
+        return Unavailable(Reason.CONSTANT_DIFFERENCE)
     return differences
 
 

@@ -4,18 +4,14 @@ import math
 from collections.abc import Sequence
 
 from deviate.model.estimates import NOT_APPLICABLE, Estimate, Unavailable
-from deviate.model.metric_vocabulary import QUALITY, split_identifier, word_set
+from deviate.model.metric_vocabulary import ACCURACY, ERROR_RATE, NO_SHARE, QUALITY, WHOLES, split_identifier
+from deviate.model.phrases import Reason
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Run
 from deviate.stats.estimates.sample import Values, moments, refusal
 
-ACCURACY = word_set("acc accs accuracy accuracies top1 top5 acc1 acc5 prec1 prec5 rank1 rank5 correct")
-ERROR_RATE = word_set("err error errors misclassified wrong")
-NO_SHARE = word_set("balanced macro squared absolute relative loss")
-"""Words in names of metrics that are not proportions of examples, although they say accuracy or error."""
-OTHERS = QUALITY - ACCURACY - ERROR_RATE - word_set("score scores metric metrics result results")
+OTHERS = QUALITY - ACCURACY - ERROR_RATE - WHOLES - {"score", "scores"}
 PERCENT = frozenset({"%", "percent", "pct"})
-UNKNOWN_EXAMPLES = Unavailable("number of test examples unknown: set n_examples in deviate.toml")
 
 
 def is_accuracy(metric: SelectedMetric) -> bool:
@@ -88,12 +84,9 @@ def sampling_error(
         seen = _evaluated(runs)
         for value, number in zip(values, _right(metric, values, seen), strict=False):
             if not _is_whole(number):
-                shown = f"{value:.7g}{' %' if whole_of(metric, values) == 100 else ''}"
-                return Unavailable(
-                    f"{shown} is no whole number of the {seen} evaluated examples: perhaps a mean over batches of "
-                    "different sizes, or of other data; set n_examples in deviate.toml"
-                )
-        return UNKNOWN_EXAMPLES if is_proportion(metric) else NOT_APPLICABLE
+                unit = "%" if whole_of(metric, values) == 100 else ""
+                return Unavailable(Reason.NOT_WHOLE(value, unit, seen))
+        return Unavailable(Reason.EXAMPLES_UNKNOWN) if is_proportion(metric) else NOT_APPLICABLE
     if reason := refusal(1, values):
         return reason
     is_other = bool(set(split_identifier(metric.name)) & OTHERS) and not is_proportion(metric)
@@ -102,5 +95,5 @@ def sampling_error(
         return NOT_APPLICABLE
     share = moments(values).mean / whole
     if not 0 < share < 1:
-        return Unavailable("all predictions right or all wrong in every run")
+        return Unavailable(Reason.ALL_OR_NONE)
     return whole * math.sqrt(share * (1 - share) / n_examples)

@@ -9,6 +9,7 @@ from scipy import special
 
 from deviate.model.comparisons import Description, SpreadVerdict, SpreadWord
 from deviate.model.estimates import SPREAD_RUNS, Estimate, Interval, Test, Unavailable, level_text
+from deviate.model.phrases import Method, Note, Reason, remarks
 from deviate.series.score import LARGEST
 from deviate.stats.estimates.effect import sd_ratio_interval
 from deviate.stats.estimates.sample import (
@@ -57,7 +58,7 @@ def f_test(baseline: Sample, candidate: Sample) -> Test | Unavailable:
     # Beyond this every tail, and the square, would leave the range of floats.
     f = min(max(a.sd / b.sd, 1 / LARGEST), LARGEST) ** 2
     tail = min(float(special.fdtr(a.n - 1, b.n - 1, f)), float(special.fdtrc(a.n - 1, b.n - 1, f)))
-    return Test("F", f, never_zero(2 * tail), a.n - 1, note=f"normal theory, {a.n - 1} and {b.n - 1} df")
+    return Test("F", f, never_zero(2 * tail), a.n - 1, note=Note.NORMAL_THEORY(a.n - 1, b.n - 1))
 
 
 def _distances_test(
@@ -69,7 +70,7 @@ def _distances_test(
     accuracy = resolution([*candidate, *baseline]) / scale
     distances = [np.abs(side - (np.median(side) if center == "median" else side.mean())) for side in sides]
     if all(np.ptp(of_side) <= accuracy for of_side in distances):
-        return Unavailable(f"all values equally far from their {center}")
+        return Unavailable(Reason.EQUALLY_FAR(center))
     found = scipy.stats.levene(*sides, center=center)
     return Test(name, float(found.statistic), never_zero(float(found.pvalue)), sum(map(len, sides)) - 2)
 
@@ -100,8 +101,7 @@ def decide_spread(
         return SpreadVerdict(word, reason, spread_ratio)
     is_within = 1 / spread_ratio < inner.low and inner.high < spread_ratio
     if is_within:
-        limits = f"1/{spread_ratio:g} … {spread_ratio:g}"
-        reason += f"; the {level_text(inner.confidence)} interval lies within {limits} (normal scores only)"
+        reason = remarks(reason, Note.WITHIN_RATIO(level_text(inner.confidence), spread_ratio))
     return SpreadVerdict(word, reason, spread_ratio, is_within)
 
 
@@ -115,16 +115,15 @@ def _judge_spread(
         return "undecided", outer.reason
     for side, description in (("baseline", baseline), ("candidate", candidate)):
         if description.tails:
-            return "undecided", f"{side}: {description.tails}"
-    subject = f"the {level_text(outer.confidence)} interval of the SD ratio"
+            return "undecided", Reason.OF(side, description.tails)
+    level = level_text(outer.confidence)
     if outer.low <= 1 <= outer.high:
-        return "undecided", f"{subject} contains 1"
+        return "undecided", Reason.CONTAINS_ONE(level)
     if isinstance(brown_forsythe, Unavailable):
-        return "undecided", f"{subject} excludes 1, but there is no robust test: {brown_forsythe.reason}"
+        return "undecided", Reason.NO_ROBUST_TEST(level, brown_forsythe.reason)
     if brown_forsythe.p_value >= 1 - confidence:
-        return "undecided", f"{subject} excludes 1, but the Brown-Forsythe test does not agree"
-    word: SpreadWord = "steadier" if outer.high < 1 else "less steady"
-    return word, f"{subject} excludes 1, and the Brown-Forsythe test agrees"
+        return "undecided", Reason.ROBUST_OPEN(level)
+    return "steadier" if outer.high < 1 else "less steady", Reason.EXCLUDES_ONE(level)
 
 
 # Variances of variants: the share that one has in another, and what is left when parts are taken from the whole.
@@ -135,7 +134,7 @@ def _excess_refusal(minimum: int, *samples: Values) -> Unavailable | None:
         if reason := refusal(minimum, values):
             return reason
     if all(spread_refusal(values) for values in samples):
-        return Unavailable("no spread in any of the three")
+        return Unavailable(Reason.NO_SPREAD)
     return None
 
 
@@ -191,7 +190,7 @@ def variance_excess_interval(
         return excess
     low = excess - math.hypot(whole[0], one[1], other[1])
     high = excess + math.hypot(whole[1], one[0], other[0])
-    return Interval(low, high, confidence, "variance recovery from chi-square")
+    return Interval(low, high, confidence, Method.RECOVERY)
 
 
 def _variance_distances(values: Values, confidence: float) -> tuple[float, float]:
@@ -204,4 +203,4 @@ def _variance_distances(values: Values, confidence: float) -> tuple[float, float
 
 def _square(ratio: float) -> Estimate:
     """The square, if it neither overflows nor becomes 0."""
-    return ratio * ratio if 1 / LARGEST <= ratio <= LARGEST else Unavailable("too extreme to state")
+    return ratio * ratio if 1 / LARGEST <= ratio <= LARGEST else Unavailable(Reason.TOO_EXTREME)

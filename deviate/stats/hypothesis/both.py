@@ -16,7 +16,9 @@ from deviate.model.estimates import (
     Test,
     Unavailable,
 )
+from deviate.model.phrases import Method, Reason, listed
 from deviate.stats.estimates.sample import Values, differences_of, never_zero, without_spread
+from deviate.stats.hypothesis.permutation import how
 from deviate.stats.hypothesis.two_tests import N_ERRORS, Side, ask, is_exact, limits, smallest_p
 from deviate.stats.registry import statistic
 
@@ -97,14 +99,12 @@ def ask_fit(
     error = float(answer.error[0])
     permutation = float(answer.permutation[0])
     return BothTests(
-        Test("Paired t" if is_paired else "Welch t", t, never_zero(float(answer.welch[0])), df, note),
+        Test(Method.PAIRED_T if is_paired else Method.WELCH_T, t, never_zero(float(answer.welch[0])), df, note),
         Test(
-            "Sign flips" if is_paired else "Permutation t",
+            Method.SIGN_FLIPS if is_paired else Method.PERMUTATION_T,
             t,
             never_zero(permutation),
-            note=", ".join(
-                filter(None, (_how(len(baseline), len(candidate), permutation, error, is_paired=is_paired), note))
-            ),
+            note=listed(_how(len(baseline), len(candidate), permutation, error, is_paired=is_paired), note),
             p_error=error,
         ),
         float(answer.sign[0]),
@@ -123,7 +123,7 @@ def interval_of_both(
     low, high = limits(np.asarray(baseline), np.asarray(candidate), alpha=alpha, side=side, is_paired=is_paired)
     if math.isinf(low) or math.isinf(high):
         return too_few_arrangements(len(baseline), len(candidate), 1 - confidence, is_paired=is_paired)
-    return Interval(low, high, confidence, "paired t and sign flips" if is_paired else "Welch and permutation")
+    return Interval(low, high, confidence, Method.BOTH_OF_PAIRS if is_paired else Method.BOTH)
 
 
 def including(interval: Interval, null: float) -> Interval:
@@ -134,13 +134,8 @@ def including(interval: Interval, null: float) -> Interval:
 def too_few_arrangements(n_baseline: int, n_candidate: int, alpha: float, *, is_paired: bool) -> Unavailable:
     """Why there is no interval at this level."""
     least = smallest_p(n_baseline, n_candidate, is_paired=is_paired)
-    runs = f"{n_baseline} pairs" if is_paired else f"{n_baseline} v {n_candidate} runs"
-    return Unavailable(f"the smallest possible p of {runs} is {p_of(least)}, not below {p_of(alpha)}")
-
-
-def p_of(p_value: float) -> str:
-    """A p in a reason, to two digits: `.0079`."""
-    return f"{p_value:.2g}".removeprefix("0")
+    reason = Reason.SMALLEST_P_OF_PAIRS(n_baseline, least, alpha)
+    return Unavailable(reason if is_paired else Reason.SMALLEST_P(n_baseline, n_candidate, least, alpha))
 
 
 @statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores")
@@ -187,11 +182,9 @@ def paired_both_interval(baseline: Values, candidate: Values, *, confidence: flo
 
 
 def _how(n_baseline: int, n_candidate: int, p_value: float, error: float, *, is_paired: bool) -> str:
-    if is_exact(n_baseline, n_candidate, is_paired=is_paired):
-        return "exact permutation"
     few = N_ERRORS * math.sqrt(p_value * (1 - p_value) / N_RESAMPLES)
     n_resamples = N_RESAMPLES if math.isclose(error, few) else MANY_RESAMPLES
-    return f"permutation, {n_resamples} resamples"
+    return how(is_exact=is_exact(n_baseline, n_candidate, is_paired=is_paired), n_resamples=n_resamples)
 
 
 # Equivalence: both tests against either end of a margin that was given before; there is no default margin.

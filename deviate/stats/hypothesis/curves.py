@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from deviate.model.comparisons import CurveComparison
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Unavailable
+from deviate.model.phrases import Method, Note, Reason, remarks
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Series
-from deviate.model.texts import count
 from deviate.series.score import LARGEST
+from deviate.stats.estimates.sample import too_few
 from deviate.stats.hypothesis.two_sample import welch, welch_interval
 
 Floats = NDArray[np.float64]
@@ -57,11 +58,11 @@ def compare_curves(
     """
     sides = [_curves(baseline, metric.name), _curves(candidate, candidate_metric.name)]
     if not all(sides):
-        return Unavailable("no completed run on one side reported it in the main loop")
+        return Unavailable(Reason.NO_CURVE)
     every = [curve for side in sides for curve in side]
     common, n_left_out = _common_steps(every)
     if len(common) < 2:
-        return Unavailable("fewer than two steps that every run reported")
+        return Unavailable(Reason.SHORT_CURVE)
     places = np.unique(np.linspace(0, len(common) - 1, min(MOST_STEPS, len(common))).round().astype(int))
     b, a = (np.stack([curve.at(common)[places] for curve in side]) for side in sides)
     areas = [[_area(common, curve.at(common)) for curve in side] for side in sides]
@@ -138,8 +139,8 @@ def _band(
     b: Floats, a: Floats, difference: Floats, confidence: float, rng: np.random.Generator
 ) -> tuple[tuple[tuple[float, float], ...], str]:
     """Low and high end per step, empty with too few runs; and a description of the band, or why there is none."""
-    if min(len(b), len(a)) < VERDICT_RUNS:
-        return (), f"no band: needs {count(VERDICT_RUNS, 'run')} in each, has {len(b)} and {len(a)}"
+    if few := too_few(VERDICT_RUNS, len(b), len(a)):
+        return (), Method.NO_BAND(few.reason)
     finest = 2 * np.spacing(np.maximum(np.abs(a).max(axis=0), np.abs(b).max(axis=0))) + 1 / LARGEST
     has_spread = (np.ptp(a, axis=0) >= finest) | (np.ptp(b, axis=0) >= finest)
     half = np.where(difference == 0, 0.0, np.inf)
@@ -152,22 +153,16 @@ def _band(
             quantile * scale * np.sqrt(one.var(axis=0, ddof=1) / len(b) + other.var(axis=0, ddof=1) / len(a))
         )
     band = tuple(zip((difference - half).tolist(), (difference + half).tolist(), strict=True))
-    if not has_spread.any():
-        return band, "none of the steps has spread: not judged"
-    method = (
-        f"simultaneous over {count(int(has_spread.sum()), 'step')}, Welch t with the correlation of neighbouring steps"
-    )
-    n_without = int((~has_spread).sum())
-    return band, f"{method}; {count(n_without, 'step')} without spread not judged" if n_without else method
+    n_spread = int(has_spread.sum())
+    n_without = len(has_spread) - n_spread
+    method = Method.BAND(n_spread) if n_spread else ""
+    return band, remarks(method, Note.FLAT_STEPS(n_without) if n_without else "")
 
 
 def _note(n_compared: int, n_common: int, b: Floats, a: Floats) -> str:
-    notes = ["exploratory"]
-    if n_compared < n_common:
-        notes.append(f"compared at {n_compared} of {n_common} steps, equally spaced")
-    if np.array_equal(b.min(axis=0), b.max(axis=0)) and np.array_equal(a.min(axis=0), a.max(axis=0)):
-        notes.append("no spread observed")
-    return "; ".join(notes)
+    is_flat = np.array_equal(b.min(axis=0), b.max(axis=0)) and np.array_equal(a.min(axis=0), a.max(axis=0))
+    selected = Note.SELECTED_STEPS(n_compared, n_common) if n_compared < n_common else ""
+    return remarks("exploratory", selected, Reason.NO_SPREAD if is_flat else "")
 
 
 # The main-loop series of a run as arrays.

@@ -10,8 +10,8 @@ from scipy import special
 
 from deviate.model.comparisons import Completion, CompletionComparison, Description
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
+from deviate.model.phrases import Note, Reason, listed
 from deviate.model.records import Experiment, Status
-from deviate.model.texts import count
 from deviate.stats.describe import NOT_COUNTED
 from deviate.stats.estimates.sample import never_zero
 from deviate.stats.hypothesis.two_sample import mann_whitney
@@ -25,7 +25,7 @@ def completion(experiment: Experiment, *, confidence: float = 0.95) -> Completio
     """How many of the runs that ended for reasons of their own completed; lost and cancelled ones do not count."""
     outcomes = Counter(run.status for run in experiment.runs if run.status not in NOT_COUNTED)
     n_runs, n_completed = outcomes.total(), outcomes["completed"]
-    rate: Estimate = n_completed / n_runs if n_runs else Unavailable("no run ended")
+    rate: Estimate = n_completed / n_runs if n_runs else Unavailable(Reason.NONE_ENDED)
     return Completion(
         n_completed=n_completed,
         n_runs=n_runs,
@@ -41,7 +41,7 @@ def rate_interval(n_successes: int, n: int, *, confidence: float = 0.95) -> Inte
     Source: Clopper & Pearson (1934).
     """
     if n < 1:
-        return Unavailable("no run ended")
+        return Unavailable(Reason.NONE_ENDED)
     tail = (1 - confidence) / 2
     low = float(special.betaincinv(n_successes, n - n_successes + 1, tail)) if n_successes else 0.0
     high = float(special.betainccinv(n_successes + 1, n - n_successes, tail)) if n_successes < n else 1.0
@@ -52,7 +52,7 @@ def compare_completion(baseline: Completion, candidate: Completion) -> Completio
     """Candidate less baseline; the same figures give the same p whatever the seed."""
     difference: Estimate
     if isinstance(baseline.rate, Unavailable) or isinstance(candidate.rate, Unavailable):
-        difference = Unavailable("no run ended on one side")
+        difference = Unavailable(Reason.NONE_ENDED)
     else:
         difference = candidate.rate - baseline.rate
     test = rate_test((baseline.n_completed, baseline.n_runs), (candidate.n_completed, candidate.n_runs))
@@ -69,13 +69,13 @@ def rate_test(baseline: tuple[int, int], candidate: tuple[int, int]) -> Test | U
     """
     (k_b, n_b), (k_a, n_a) = baseline, candidate
     if not n_b or not n_a:
-        return Unavailable("no run ended on one side")
+        return Unavailable(Reason.NONE_ENDED)
     if k_b + k_a in (0, n_b + n_a):
-        return Unavailable("every run completed on both sides" if k_b else "no run completed on either side")
+        return Unavailable(Reason.NONE_FAILED if k_b else Reason.ALL_FAILED)
     table = np.array([[k_a, k_b], [n_a - k_a, n_b - k_b]])
     if max(n_b, n_a) > MOST_FOR_BOSCHLOO:
         p_value = float(scipy.stats.fisher_exact(table).pvalue)
-        return Test("Fisher", k_a / n_a - k_b / n_b, never_zero(p_value), note="exact, conservative")
+        return Test("Fisher", k_a / n_a - k_b / n_b, never_zero(p_value), note=Note.CONSERVATIVE)
     result = scipy.stats.boschloo_exact(table, alternative="two-sided")
     return Test("Boschloo", float(result.statistic), never_zero(float(result.pvalue)), note="exact")
 
@@ -89,12 +89,12 @@ def worst_rank(baseline: Description, candidate: Description) -> Test | Unavaila
     direction = baseline.metric.direction
     failed = [n_failed(side) for side in (baseline, candidate)]
     if not sum(failed):
-        return Unavailable("no run failed")
+        return Unavailable(Reason.NONE_FAILED)
     if direction is None:
-        return Unavailable("the worst rank is unknown: the metric has no direction")
+        return Unavailable(Reason.NO_DIRECTION)
     scores = [side.values for side in (baseline, candidate)]
     if not sum(map(len, scores)):
-        return Unavailable("every run failed")
+        return Unavailable(Reason.ALL_FAILED)
     ranks = scipy.stats.rankdata([*scores[0], *scores[1]])
     worst = 0.0 if direction == "max" else len(ranks) + 1.0
     n_b = len(scores[0])
@@ -105,4 +105,4 @@ def worst_rank(baseline: Description, candidate: Description) -> Test | Unavaila
     if isinstance(test, Unavailable):
         return test
     left_out = sum(len(side.missing) for side in (baseline, candidate)) - sum(failed)
-    return replace(test, note=f"{test.note}, {count(left_out, 'run')} without a score left out") if left_out else test
+    return replace(test, note=listed(test.note, Note.LEFT_OUT(left_out))) if left_out else test

@@ -7,9 +7,9 @@ import numpy as np
 import scipy
 
 from deviate.model.comparisons import Description, Paired
-from deviate.model.estimates import Estimate, Interval, Reason, Test, Unavailable
+from deviate.model.estimates import Estimate, Interval, Test, Unavailable
+from deviate.model.phrases import Method, Note, Reason, listed
 from deviate.model.records import Experiment
-from deviate.model.texts import count
 from deviate.stats.design.power import detectable_difference, detectable_paired
 from deviate.stats.estimates.sample import (
     Values,
@@ -22,7 +22,7 @@ from deviate.stats.estimates.sample import (
 )
 from deviate.stats.estimates.summary import t_quantile, t_test
 from deviate.stats.hypothesis.both import sign_flip_test
-from deviate.stats.hypothesis.permutation import NORMAL, how, sign_flip_p
+from deviate.stats.hypothesis.permutation import how, sign_flip_p
 from deviate.stats.registry import statistic
 from deviate.stats.scores import match
 
@@ -101,7 +101,7 @@ def paired_t(baseline: Values, candidate: Values) -> Test | Unavailable:
     if isinstance(differences, Unavailable):
         return differences
     d = moments(differences)
-    return t_test("Paired t", d.mean / d.se, d.n - 1)
+    return t_test(Method.PAIRED_T, d.mean / d.se, d.n - 1)
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", is_paired=True)
@@ -115,7 +115,7 @@ def paired_interval(baseline: Values, candidate: Values, *, confidence: float = 
         return differences
     d = moments(differences)
     half_width = t_quantile((1 + confidence) / 2, d.n - 1) * d.se
-    return Interval(d.mean - half_width, d.mean + half_width, confidence, "paired t")
+    return Interval(d.mean - half_width, d.mean + half_width, confidence, Method.OF_PAIRS)
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", is_paired=True)
@@ -137,17 +137,17 @@ def wilcoxon(baseline: Values, candidate: Values) -> Test | Unavailable:
     signs = signs[signs != 0]
     n_zeros = len(gaps) - len(signs)
     if not len(signs):
-        return Unavailable.because(Reason.IDENTICAL)
+        return Unavailable(Reason.IDENTICAL)
     ranks = scipy.stats.rankdata(sizes)
     n_tied = len(sizes) - int((np.unique(sizes, return_counts=True)[1] == 1).sum())
-    notes = [count(n_zeros, "zero") if n_zeros else "", f"{n_tied} ties" if n_tied else ""]
     statistic_ = float(ranks[signs > 0].sum())
     if n_zeros or n_tied:
         p_value, is_exact = sign_flip_p(signs * ranks, rounding=1e-6)
-        note = ", ".join(filter(None, (how(is_exact=is_exact), *notes)))
+        zeros, ties = Note.ZEROS(n_zeros) if n_zeros else "", Note.TIES(n_tied) if n_tied else ""
+        note = listed(how(is_exact=is_exact), zeros, ties)
     else:
         p_value, note = _signed_rank_p(signs * ranks)
-    return Test("Wilcoxon signed-rank", statistic_, never_zero(p_value), note=note)
+    return Test(Method.WILCOXON, statistic_, never_zero(p_value), note=note)
 
 
 def _signed_rank_p(ranks: np.ndarray) -> tuple[float, str]:
@@ -156,7 +156,7 @@ def _signed_rank_p(ranks: np.ndarray) -> tuple[float, str]:
     n = len(ranks)
     # The sum of the signed ranks moves in steps of 2: half a step is 1.
     z = max(0.0, abs(float(ranks.sum())) - 1) / math.sqrt(n * (n + 1) * (2 * n + 1) / 6)
-    return 2 * float(scipy.stats.norm.sf(z)), NORMAL
+    return 2 * float(scipy.stats.norm.sf(z)), Note.NORMAL
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", is_paired=True)
@@ -182,10 +182,7 @@ def pairing_cost(baseline: Description, candidate: Description, *, confidence: f
     unpaired = detectable_difference(b, a, confidence=confidence)
     if isinstance(r, Unavailable) or isinstance(as_pairs, Unavailable) or isinstance(unpaired, Unavailable):
         return ""
-    if as_pairs <= unpaired:
-        return ""
-    text = f"{r:.2f}".replace("-", "\N{MINUS SIGN}")
-    return f"pairing cost power: the correlation of the pairs is {text}"
+    return Note.PAIRING_COST(r) if as_pairs > unpaired else ""
 
 
 def _units(values: Values) -> np.ndarray:

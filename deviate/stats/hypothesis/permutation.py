@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deviate.model.estimates import N_RESAMPLES
+from deviate.model.phrases import Note
 
-NORMAL = "normal approximation, continuity corrected"
-"""Method of a rank test of so many runs that its exact distribution is not computed."""
 MOST_ARRANGEMENTS = 200_000
 """Maximum number of arrangements that are all tried; 10 runs of each have 184,756."""
 CELLS = 4_000_000
@@ -54,9 +53,9 @@ def sign_flip_p(values: Vector, *, rounding: float) -> tuple[float, bool]:
     return _two_sided(sums, total, rounding, is_exact=is_exact), is_exact
 
 
-def how(*, is_exact: bool) -> str:
-    """What a report says of it."""
-    return "exact permutation" if is_exact else f"permutation, {N_RESAMPLES} resamples"
+def how(*, is_exact: bool, n_resamples: int = N_RESAMPLES) -> str:
+    """The note on arrangements that were all tried, or of which so many were drawn."""
+    return Note.EXACT_PERMUTATION if is_exact else Note.PERMUTATION(n_resamples)
 
 
 def _two_sided(sums: Vector, observed: float, rounding: float, *, is_exact: bool) -> float:

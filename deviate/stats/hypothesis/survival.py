@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Attainment, AttainmentComparison
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Test, Unavailable
+from deviate.model.phrases import Method, Note, Reason, remarks
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
-from deviate.model.texts import count
 from deviate.stats.describe import NOT_COUNTED
+from deviate.stats.estimates.sample import too_few
 from deviate.stats.hypothesis.curves import main_loop
 from deviate.stats.hypothesis.permutation import arrangements, how, parts
 
@@ -69,7 +70,7 @@ def survival_median(survival: Survival) -> Estimate:
     Source: Kaplan & Meier (1958); the middle as in R's survival (Therneau), which without censoring is the median.
     """
     time = _crossing(survival.times, survival.share)
-    return Unavailable("fewer than half of the runs reached it") if time is None else time
+    return Unavailable(Reason.FEW_REACHED) if time is None else time
 
 
 def survival_median_interval(survival: Survival, n: int) -> Interval | Unavailable:
@@ -78,17 +79,15 @@ def survival_median_interval(survival: Survival, n: int) -> Interval | Unavailab
     Its upper end is infinite where the runs do not bound it, as with few of them or much censoring.
     Source: Brookmeyer & Crowley (1982); Kalbfleisch & Prentice (1980) for the scale.
     """
-    if n < VERDICT_RUNS:
-        return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {n}")
+    if few := too_few(VERDICT_RUNS, n):
+        return few
     if len(survival.times) == 2 and survival.share[-1] == 0:
-        return Unavailable("all runs reached it at the same time")
+        return Unavailable(Reason.REACHED_TOGETHER)
     low, high = (_crossing(survival.times, ends) for ends in (survival.low, survival.high))
     if low is None:
-        return Unavailable("too few of the runs reached it")
-    method = "Brookmeyer-Crowley, log-log scale"
-    if high is None:
-        return Interval(low, math.inf, survival.confidence, method, note="no upper end: too few of the runs reached it")
-    return Interval(low, high, survival.confidence, method)
+        return Unavailable(Reason.FEW_REACHED)
+    note = Note.NO_UPPER_END(Reason.FEW_REACHED) if high is None else ""
+    return Interval(low, math.inf if high is None else high, survival.confidence, Method.BROOKMEYER_CROWLEY, note)
 
 
 def log_rank(
@@ -102,21 +101,20 @@ def log_rank(
     where both sides are censored alike, and nearly so where they are not, such as runs of different length.
     Source: Mantel (1966), ties included; Neuhaus (1993) for exchanging under unequal censoring; Phipson & Smyth (2010).
     """
-    if min(len(baseline[0]), len(candidate[0])) < VERDICT_RUNS:
-        sizes = f"{len(baseline[0])} and {len(candidate[0])}"
-        return Unavailable(f"needs {count(VERDICT_RUNS, 'run')} in each, has {sizes}")
+    if few := too_few(VERDICT_RUNS, len(baseline[0]), len(candidate[0])):
+        return few
     n_a = len(candidate[0])
     # Sorted by time, as the order of runs must not change the permutations.
     runs = [run for side in (candidate, baseline) for run in sorted(zip(*side, strict=True))]
     times = np.asarray([time for time, _ in runs], dtype=float)
     happened = np.asarray([reached for _, reached in runs], dtype=bool)
     if not happened.any():
-        return Unavailable("no run reached it")
+        return Unavailable(Reason.FEW_REACHED)
     rows, is_exact = arrangements(n_a, len(times) - n_a)
     observed = float(_log_rank_statistics(times, happened, (np.arange(len(times)) < n_a)[None])[0])
     statistics = np.concatenate([_log_rank_statistics(times, happened, part) for part in parts(rows)])
     if not statistics.any():
-        return Unavailable("all runs reached it at the same time")
+        return Unavailable(Reason.REACHED_TOGETHER)
     n_as_extreme = int((np.abs(statistics) >= abs(observed) - TOLERANCE * max(1.0, abs(observed))).sum())
     extra = 0 if is_exact else 1  # the observed arrangement is part of a sample
     p_value = (n_as_extreme + extra) / (len(statistics) + extra)
@@ -158,7 +156,7 @@ def _crossing(times: Sequence[float], shares: Sequence[float]) -> float | None:
 
 # After how many main-loop steps, and seconds, each run had a metric where the user wants it.
 
-UNTIMED = Unavailable("times were not recorded")
+UNTIMED = Unavailable(Reason.NO_TIMES)
 EMPTY = Series((), ())
 
 
@@ -180,15 +178,15 @@ def attainment(experiment: Experiment, metric: SelectedMetric, *, confidence: fl
     """
     target, direction = metric.target, metric.direction
     if target is None:
-        return Unavailable("no target was given")
+        return Unavailable(Reason.NO_TARGET)
     if direction is None:
-        return Unavailable("the metric has no direction: set direction in deviate.toml")
+        return Unavailable(Reason.NO_DIRECTION)
     counted = [run for run in experiment.runs if run.status not in NOT_COUNTED]
     if not counted:
-        return Unavailable("no run ended")
+        return Unavailable(Reason.NONE_ENDED)
     passages = [_passage(run, metric.name, target, direction) for run in counted]
     if not any(passage.n_steps for passage in passages):
-        return Unavailable("not reported in the main loop")
+        return Unavailable(Reason.NO_CURVE)
     is_there = [passage.is_there for passage in passages]
     seconds = [passage.seconds for passage in passages if passage.seconds is not None]
     is_timed = len(seconds) == len(passages)
@@ -225,17 +223,14 @@ def compare_attainment(
     if isinstance(candidate, Unavailable):
         return candidate
     if baseline.target != candidate.target:
-        return Unavailable(f"the targets differ: {baseline.target:g} and {candidate.target:g}")
+        return Unavailable(Reason.TARGETS_DIFFER(baseline.target, candidate.target))
     timed: Test | Unavailable = UNTIMED
     over_steps = log_rank(_columns(baseline.steps), _columns(candidate.steps))
     if baseline.seconds and candidate.seconds:
         timed = log_rank(_columns(baseline.seconds), _columns(candidate.seconds))
-    notes = [
-        f"{side}: {attainment.note}"
-        for side, attainment in (("baseline", baseline), ("candidate", candidate))
-        if attainment.note
-    ]
-    return AttainmentComparison(baseline.target, over_steps, timed, note="; ".join(notes))
+    sides = (("baseline", baseline.note), ("candidate", candidate.note))
+    notes = remarks(*(Note.OF(*side) for side in sides if side[1]))
+    return AttainmentComparison(baseline.target, over_steps, timed, note=notes)
 
 
 def _columns(rows: Sequence[tuple[int, float, bool]]) -> tuple[list[float], list[bool]]:
@@ -254,13 +249,9 @@ def _passage(run: Run, name: str, target: float, direction: Direction) -> _Passa
 
 
 def _note(counted: Sequence[Run], passages: Sequence[_Passage]) -> str:
-    failed = [
+    failed = tuple(
         run.replicate
         for run, passage in zip(counted, passages, strict=True)
         if run.status != "completed" and not passage.is_there
-    ]
-    if not failed:
-        return ""
-    which = ", ".join(map(str, failed))
-    verb = "is" if len(failed) == 1 else "are"
-    return f"{count(len(failed), 'failed run')} (replicate {which}) {verb} counted as not reached when last observed"
+    )
+    return Note.CENSORED(len(failed), failed) if failed else ""

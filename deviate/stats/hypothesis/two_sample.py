@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 import scipy
 
-from deviate.model.estimates import Interval, Reason, Test, Unavailable
+from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.phrases import Method, Note, Reason, listed
 from deviate.stats.estimates.sample import Sample, Values, moments, never_zero, pooled_sd, refusal, without_spread
 from deviate.stats.estimates.summary import t_quantile, t_test, welch_df
-from deviate.stats.hypothesis.permutation import NORMAL, exchange_p, how
+from deviate.stats.hypothesis.permutation import exchange_p, how
 from deviate.stats.registry import statistic
 
 MOST_EXACT = 150 * 150
@@ -26,7 +27,7 @@ def welch(baseline: Sample, candidate: Sample) -> Test | Unavailable:
     Source: Welch (1947).
     """
     b, a = moments(baseline), moments(candidate)
-    return t_test("Welch t", (a.mean - b.mean) / math.hypot(a.se, b.se), welch_df(b, a))
+    return t_test(Method.WELCH_T, (a.mean - b.mean) / math.hypot(a.se, b.se), welch_df(b, a))
 
 
 @statistic(n_samples=2, minimum=2, shift="ignores", scale="follows", refuse=without_spread)
@@ -49,7 +50,7 @@ def student(baseline: Sample, candidate: Sample) -> Test | Unavailable:
     """
     b, a = moments(baseline), moments(candidate)
     t = (a.mean - b.mean) / pooled_sd(b, a) / math.sqrt(1 / b.n + 1 / a.n)
-    return t_test("Student t", t, b.n + a.n - 2, note="equal variances assumed")
+    return t_test(Method.STUDENT_T, t, b.n + a.n - 2, note=Note.EQUAL_VARIANCES)
 
 
 @statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores", refuse=refusal)
@@ -66,26 +67,22 @@ def mann_whitney(baseline: Values, candidate: Values) -> Test | Unavailable:
     u = float(ranks[:n_a].sum()) - n_a * (n_a + 1) / 2
     tied = n_tied(baseline, candidate)
     if tied == n_a + n_b and len({*candidate, *baseline}) == 1:
-        return Unavailable.because(Reason.IDENTICAL)
-    notes = [f"{tied} ties"] if tied else []
+        return Unavailable(Reason.IDENTICAL)
+    ties = Note.TIES(tied) if tied else ""
     if u in (0, n_a * n_b):
         p_value = never_zero(2 / math.comb(n_a + n_b, n_a))
         # Whether ties are only within sides.
-        notes = [
-            "exact",
-            f"complete separation, 0 of {n_a * n_b} pairs against",
-            *(f"{note} within a side" for note in notes),
-        ]
+        note = listed("exact", Note.SEPARATION(n_a * n_b), Note.WITHIN_SIDES(tied) if tied else "")
     elif not tied:
         is_exact = n_a * n_b <= MOST_EXACT
         method: Literal["exact", "asymptotic"] = "exact" if is_exact else "asymptotic"
         result = scipy.stats.mannwhitneyu(candidate, baseline, alternative="two-sided", method=method)
-        p_value, notes = never_zero(float(result.pvalue)), ["exact" if is_exact else NORMAL]
+        p_value, note = never_zero(float(result.pvalue)), "exact" if is_exact else Note.NORMAL
     else:
         # U is the rank sum up to a constant, so permuting ranks once is the test, without ranking each resample anew.
         p_value, is_exact = exchange_p(ranks, n_a, rounding=1e-6)
-        notes = [how(is_exact=is_exact), *notes]
-    return Test("Mann-Whitney U", u, p_value, note=", ".join(notes))
+        note = listed(how(is_exact=is_exact), ties)
+    return Test(Method.MANN_WHITNEY, u, p_value, note=note)
 
 
 @statistic(n_samples=2, minimum=5, shift="ignores", scale="ignores", refuse=refusal)
@@ -101,13 +98,13 @@ def kolmogorov_smirnov(baseline: Values, candidate: Values) -> Test | Unavailabl
     order = np.argsort(pooled, kind="stable")
     ends = np.append(np.diff(pooled[order]) > 0, True)  # the last score ends a group
     if not ends[:-1].any():
-        return Unavailable.because(Reason.IDENTICAL)
+        return Unavailable(Reason.IDENTICAL)
     n_drawn = np.arange(1, n_a + n_b + 1)
     # In units of 1 / (n_a n_b) distances are whole numbers.
     distances = np.abs(np.cumsum(order < n_a) * (n_a + n_b) - n_drawn * n_a)
     largest = int(distances[ends].max())
     tied = n_tied(baseline, candidate)
-    note = f"exact permutation, {tied} ties" if tied else "exact"
+    note = listed(Note.EXACT_PERMUTATION, Note.TIES(tied)) if tied else "exact"
     p_value = never_zero(_chance_of_distance(n_a, n_b, ends, largest))
     return Test("Kolmogorov-Smirnov", largest / (n_a * n_b), p_value, note=note)
 

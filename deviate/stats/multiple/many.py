@@ -11,10 +11,10 @@ import scipy
 from scipy import special
 
 from deviate.model.comparisons import Contrast, ManyTable
-from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interval, Reason, Test, Unavailable
+from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interval, Test, Unavailable
 from deviate.model.findings import ExperimentFindings
+from deviate.model.phrases import Method, Note, Reason, listed
 from deviate.model.plan import SelectedMetric
-from deviate.model.texts import count
 from deviate.stats.changes import change_results
 from deviate.stats.design.group_sequential import legendre
 from deviate.stats.estimates.sample import (
@@ -103,11 +103,9 @@ def against_baseline(
 ) -> tuple[Contrast, ...] | Unavailable:
     """Dunnett's comparisons of each candidate with the baseline; the family is the candidates with enough runs."""
     baseline, candidates = samples[0], list(zip(samples[1:], names[1:], strict=True))
-    if len(baseline) < VERDICT_RUNS:
-        return Unavailable(f"needs {VERDICT_RUNS} runs of the baseline, has {len(baseline)}")
+    if few := too_few(VERDICT_RUNS, len(baseline), max(map(len, samples[1:]))):
+        return few
     family = [values for values, _ in candidates if len(values) >= VERDICT_RUNS]
-    if not family:
-        return Unavailable(f"no candidate has {VERDICT_RUNS} runs")
     tests, intervals = dunnett(baseline, *family), dunnett_intervals(baseline, *family, confidence=confidence)
     if isinstance(tests, Unavailable):
         return tests
@@ -141,7 +139,7 @@ def all_pairs(samples: Sequence[Values], names: Sequence[str], *, confidence: fl
         few = min(len(samples[one]), len(samples[other])) < VERDICT_RUNS
         interval = (welch_interval if few else both_interval)(samples[one], samples[other], confidence=level)
         if isinstance(interval, Interval):
-            method = f"{interval.method}, simultaneous over {count(len(pairs), 'pair')} (Bonferroni)"
+            method = Method.SIMULTANEOUS(interval.method, len(pairs))
             interval = replace(interval, confidence=confidence, method=method)
         difference = _difference(samples[other], samples[one])
         contrasts.append(Contrast(names[other], names[one], difference, interval, p_value))
@@ -166,11 +164,9 @@ def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
         return reason, ""
     n_unplanned = max(findings.experiment.n_unplanned_looks for findings in described)
     if n_unplanned:
-        sentence = f"not valid: {count(n_unplanned, 'unplanned look')}"
-        return sentence, sentence
+        return Reason.UNPLANNED(n_unplanned), Reason.UNPLANNED(n_unplanned)
     if any(findings.experiment.looks for findings in described):
-        beyond = "three or more experiments" if len(described) > 2 else "several tasks"
-        return f"no constants for looks at {beyond}", "looks not counted in"
+        return Reason.NO_CONSTANTS, Note.NOT_COUNTED
     return "", ""
 
 
@@ -214,8 +210,8 @@ def dunnett(baseline: Values, *candidates: Values) -> tuple[Test, ...] | Unavail
     sizes, df, errors = _errors(baseline, *candidates)
     origin = moments(baseline).mean
     statistics = [(moments(values).mean - origin) / error for values, error in zip(candidates, errors, strict=True)]
-    note = f"equal variances assumed, family of {len(candidates)}"
-    return tuple(Test("Dunnett t", t, _p_value(abs(t), sizes, df), df, note) for t in statistics)
+    note = listed(Note.EQUAL_VARIANCES, Note.FAMILY_OF(len(candidates)))
+    return tuple(Test(Method.DUNNETT_T, t, _p_value(abs(t), sizes, df), df, note) for t in statistics)
 
 
 def dunnett_intervals(
@@ -231,7 +227,7 @@ def dunnett_intervals(
     origin, critical = moments(baseline).mean, dunnett_critical(sizes, confidence)
     differences = [moments(values).mean - origin for values in candidates]
     return tuple(
-        Interval(difference - critical * error, difference + critical * error, confidence, "Dunnett, simultaneous")
+        Interval(difference - critical * error, difference + critical * error, confidence, Method.DUNNETT)
         for difference, error in zip(differences, errors, strict=True)
     )
 
@@ -316,7 +312,7 @@ def anova(*samples: Values) -> Test | Unavailable:
 
     Source: Fisher (1925).
     """
-    return _analyse_variance("ANOVA F", samples, "equal", "equal variances assumed")
+    return _analyse_variance(Method.ANOVA, samples, "equal", Note.EQUAL_VARIANCES)
 
 
 @statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores", refuse=without_spread)
@@ -328,8 +324,8 @@ def welch_anova(*samples: Values) -> Test | Unavailable:
     finest = resolution([value for values in samples for value in values])
     flat = sum(max(values) - min(values) < finest for values in samples)
     if flat:
-        return Unavailable(f"no spread in {flat} of {len(samples)}, so its mean has no standard error")
-    return _analyse_variance("Welch F", samples, "unequal")
+        return Unavailable(Reason.NO_SPREAD_IN(flat, len(samples)))
+    return _analyse_variance(Method.WELCH_ANOVA, samples, "unequal")
 
 
 @statistic(n_samples=None, minimum=4, shift="ignores", scale="ignores", draws=True, refuse=refusal)
@@ -341,21 +337,21 @@ def kruskal_wallis(*samples: Values, rng: np.random.Generator) -> Test | Unavail
     """
     pooled = np.concatenate([np.asarray(values, dtype=float) for values in samples])
     if is_constant(list(pooled)):
-        return Unavailable.because(Reason.IDENTICAL)
+        return Unavailable(Reason.IDENTICAL)
     sizes = [len(values) for values in samples]
     ranks = scipy.stats.rankdata(pooled)
     tied = len(pooled) - int(np.sum(np.unique(pooled, return_counts=True)[1] == 1))
-    h, notes = float(_between_ranks(ranks[None], sizes)[0]), [f"{tied} ties"] if tied else []
+    h, how = float(_between_ranks(ranks[None], sizes)[0]), "chi-square"
     if min(sizes) >= RUNS_FOR_CHI_SQUARE:
         p_value = float(scipy.stats.chi2.sf(h, len(samples) - 1))
-        notes = ["chi-square", *notes]
     else:
         # Sorted first: which of equal generators permutes must not depend on the order of runs.
         # By argsort, which is five times faster than `rng.permuted` row by row.
         resampled = np.sort(ranks)[np.argsort(rng.random((N_RESAMPLES, len(ranks))), axis=1)]
         p_value = (1 + int(np.sum(_between_ranks(resampled, sizes) >= h * (1 - 1e-9)))) / (N_RESAMPLES + 1)
-        notes = [f"permutation, {N_RESAMPLES} resamples", *notes]
-    return Test("Kruskal-Wallis H", h, never_zero(p_value), len(samples) - 1, ", ".join(notes))
+        how = Note.PERMUTATION(N_RESAMPLES)
+    note = listed(how, Note.TIES(tied)) if tied else how
+    return Test(Method.KRUSKAL_WALLIS, h, never_zero(p_value), len(samples) - 1, note)
 
 
 def _analyse_variance(name: str, samples: Sequence[Values], use_var: str, note: str = "") -> Test:

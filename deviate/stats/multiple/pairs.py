@@ -10,8 +10,8 @@ import numpy as np
 from deviate.model.comparisons import Comparison, CompletionComparison, Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
 from deviate.model.findings import ExperimentFindings, PairFindings
+from deviate.model.phrases import Note, remarks
 from deviate.model.records import Experiment
-from deviate.model.texts import count
 from deviate.series.remarks import contention
 from deviate.series.sides import shared_runs, why_apart
 from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_p
@@ -193,7 +193,7 @@ def _without_remark(comparison: Comparison, remark: str) -> Comparison:
 def _add_contention(comparison: Comparison, note: str) -> Comparison:
     if comparison.metric.role != "time":
         return comparison
-    return replace(comparison, note="; ".join(filter(None, (note, comparison.note))))
+    return replace(comparison, note=remarks(note, comparison.note))
 
 
 def _rng(analysis_seed: int) -> np.random.Generator:
@@ -287,20 +287,15 @@ def holm(p_values: Sequence[Estimate]) -> list[Estimate]:
 
 
 def _label(members: dict[Family, list[Comparison]]) -> str:
-    has_primary = bool(members["primary"])
-    names: dict[Family, str] = {
-        "primary": "primary metric",
-        "quality": "secondary quality metric" if has_primary else "quality metric",
-        "outside": "time or other metric",
+    kinds: dict[Family, Note] = {
+        "primary": Note.PRIMARY,
+        "quality": Note.SECONDARY if members["primary"] else Note.QUALITY,
+        "outside": Note.OUTSIDE,
     }
     parts = []
     for family, comparisons in members.items():
-        if not comparisons:
-            continue
-        if family == "primary" and len(comparisons) == 1:
-            parts.append("primary metric: not adjusted")
-            continue
-        n_metrics = len({comparison.metric.name for comparison in comparisons})
-        over = count(n_metrics, names[family]) if family != "primary" else "primary metric"
-        parts.append(f"{over}: Holm, family of {len(comparisons)}")
-    return "; ".join(parts)
+        over = kinds[family](len({comparison.metric.name for comparison in comparisons}))
+        is_alone = family == "primary" and len(comparisons) == 1
+        if comparisons:
+            parts.append(Note.NOT_ADJUSTED(over) if is_alone else Note.HOLM(over, len(comparisons)))
+    return remarks(*parts)

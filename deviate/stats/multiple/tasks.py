@@ -13,7 +13,7 @@ import scipy
 from deviate.model.comparisons import Aggregated, Contrast, TaskFindings
 from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interval, Test, Unavailable
 from deviate.model.findings import ExperimentFindings
-from deviate.model.texts import count
+from deviate.model.phrases import Method, Note, Reason, listed, remarks
 from deviate.series.score import LARGEST
 from deviate.stats.changes import change_results
 from deviate.stats.estimates.sample import Values, moments, never_zero, refusal, too_few
@@ -80,19 +80,17 @@ def compare_tasks(
         return None
     matched, notes = _gather(described, names, tuple(dict.fromkeys(tasks)), matches)
     normalised, left_out = _normalise_scores(matched)
-    notes += [f"{name} left out of the aggregates: all scores are equal" for name in left_out]
-    if len(matched) < MIN_TASKS or len(described) < 2:
-        few = count(len(matched), "task") if len(matched) < MIN_TASKS else count(len(described), "experiment")
-        return _findings_without(matched, f"needs {MIN_TASKS} tasks and 2 experiments, has {few}", notes)
-    if not normalised.scores[0]:
-        return _findings_without(matched, "all scores are equal on every task", notes)
+    notes += [Note.ALL_EQUAL(name) for name in left_out]
+    few = too_few(MIN_TASKS, len(matched), noun="task") or too_few(2, len(described), noun="experiment")
+    if few or not normalised.scores[0]:
+        return _findings_without(matched, few or Unavailable(Reason.IDENTICAL), notes)
     if any(len({len(values) for values in side}) > 1 for side in normalised.scores):
-        notes.append("tasks differ in their number of runs: those with more have more weight in the IQM")
+        notes.append(Note.UNEQUAL_RUNS)
     means = [[moments(task.orient()[side].tolist()).mean for task in matched] for side in range(len(described))]
     ranks = mean_ranks(*means)
     barred, mark = withheld(described)
     if barred:
-        notes.append(f"p-values withheld: {barred}")
+        notes.append(Note.P_WITHHELD(barred))
     thresholds = _thresholds(normalised)
     # A generator per experiment, so that no interval depends on the other experiments.
     seed = int(rng.integers(2**63))
@@ -108,7 +106,7 @@ def compare_tasks(
         optimum=normalised.optimum,
         thresholds=thresholds,
         aggregated=aggregated,
-        note="; ".join(notes),
+        note=remarks(*notes),
         is_scaled=normalised.is_scaled,
         **_rank_tasks(names, means, ranks, confidence, rng),
     )
@@ -119,23 +117,24 @@ def _gather(
     described: Sequence[ExperimentFindings], names: Sequence[str], tasks: Sequence[str], matches: Mapping[str, str]
 ) -> tuple[list[_Task], list[str]]:
     """The tasks on which every experiment has usable scores, and why others are left out."""
-    gathered, notes = [], []
+    gathered: list[_Task] = []
+    notes: list[str] = []
     for task in tasks:
         first = [description for description in described[0].descriptions if description.metric.name == task]
         matched = [match_metrics(first, each.descriptions, matches) for each in described[1:]]
         sides = [next(iter(first), None), *(both[0][1] if both else None for both in matched)]
-        without = [
+        without = tuple(
             name
             for name, side in zip(names, sides, strict=True)
             if side is None or not side.n or any(abs(score.value) > LARGEST for score in side.scores)
-        ]
+        )
         if without:
-            notes.append(f"{task} left out: no score in {', '.join(without)}")
+            notes.append(Note.NO_VALUE(task, without))
             continue
         metrics = [side.metric for side in sides if side is not None]
         direction = next((metric.direction for metric in metrics if metric.direction), None)
         if direction is None:
-            notes.append(f"direction of {task} unknown: higher is assumed to be better")
+            notes.append(Note.ASSUMED_DIRECTION(task))
         scores = tuple(np.array(side.values) for side in sides if side is not None)
         gathered.append(_Task(task, metrics[0].unit, direction == "min", scores))
     return gathered, notes
@@ -144,7 +143,7 @@ def _gather(
 def _normalise_scores(tasks: Sequence[_Task]) -> tuple[_NormalisedScores, list[str]]:
     """Scores per experiment and task on one scale, and the tasks that have none because all their scores are equal."""
     if not tasks:
-        return _NormalisedScores("no task", 1.0, ((),)), []
+        return _NormalisedScores("none", 1.0, ((),)), []
     n_sides = len(tasks[0].scores)
     every = np.concatenate([values for task in tasks for values in task.scores])
     low, high = float(every.min()), float(every.max())
@@ -152,9 +151,7 @@ def _normalise_scores(tasks: Sequence[_Task]) -> tuple[_NormalisedScores, list[s
         best = 100.0 if tasks[0].unit == "%" else 1.0
         if high <= best:
             scores = tuple(tuple(task.scores[side] for task in tasks) for side in range(n_sides))
-            return _NormalisedScores(
-                f"none: all tasks are scored from 0 to {best:g}, higher is better", best, scores, is_scaled=False
-            ), []
+            return _NormalisedScores(Note.NOT_SCALED(best), best, scores, is_scaled=False), []
     scaled, left_out = [], []
     for task in tasks:
         oriented = task.orient()
@@ -166,11 +163,8 @@ def _normalise_scores(tasks: Sequence[_Task]) -> tuple[_NormalisedScores, list[s
             left_out.append(task.name)
         else:
             scaled.append(tuple((scores - lowest) / (highest - lowest) for scores in oriented))
-    turned = [task.name for task in tasks if task.is_lower_better]
-    sentence = (
-        "per task from 0, the worst, to 1, the best score of any run compared here, so values depend on these runs"
-    )
-    sentence += f"; lower is better in {', '.join(turned)}" if turned else ""
+    turned = tuple(task.name for task in tasks if task.is_lower_better)
+    sentence = remarks(Note.SCALED, Note.LOWER_IS_BETTER(turned) if turned else "")
     scores = tuple(tuple(task[side] for task in scaled) for side in range(n_sides))
     return _NormalisedScores(sentence, 1.0, scores), left_out
 
@@ -189,8 +183,8 @@ def _aggregate(
     figures: dict[str, Any] = dict(estimates(scores, normalised.optimum))
     ends = intervals(scores, normalised.optimum, rng=rng, confidence=confidence, n_resamples=n_resamples)
     figures |= {f"{name}_interval": interval for name, interval in ends.items()}
-    wins: Estimate = Unavailable("the baseline itself")
-    wins_interval: Interval | Unavailable = Unavailable("the baseline itself")
+    wins: Estimate = Unavailable(Reason.REFERENCE)
+    wins_interval: Interval | Unavailable = Unavailable(Reason.REFERENCE)
     if side:
         wins = improvement(normalised.scores[0], scores)
         wins_interval = improvement_interval(
@@ -217,7 +211,7 @@ def _rank_tasks(
     """Fields of the findings: Friedman and Nemenyi over the mean score of each experiment on each task."""
     tested, pairs = friedman(*means, rng=rng), nemenyi(*means)
     if isinstance(pairs, Unavailable) or isinstance(ranks, Unavailable):
-        absent = pairs if isinstance(pairs, Unavailable) else Unavailable("no ranks")
+        absent = pairs if isinstance(pairs, Unavailable) else ranks
         return {"friedman": tested, "critical_difference": absent, "cliques": (), "posthoc": ()}
     difference = critical_difference(len(names), len(means[0]), confidence=confidence)
     contrasts = tuple(
@@ -225,7 +219,7 @@ def _rank_tasks(
             names[other],
             names[one],
             ranks[other] - ranks[one],
-            Unavailable("ranks are compared by the critical difference"),
+            Unavailable(Reason.BY_RANKS),
             p_value,
         )
         for (one, other), p_value in pairs.items()
@@ -234,11 +228,10 @@ def _rank_tasks(
     return {"friedman": tested, "critical_difference": difference, "cliques": groups, "posthoc": contrasts}
 
 
-def _findings_without(tasks: Sequence[_Task], why: str, notes: Sequence[str]) -> TaskFindings:
-    reason, note = Unavailable(why), "; ".join([*notes, why])
+def _findings_without(tasks: Sequence[_Task], reason: Unavailable, notes: Sequence[str]) -> TaskFindings:
     n = tuple(zip(*(tuple(len(scores) for scores in task.scores) for task in tasks), strict=True))
     names = tuple(task.name for task in tasks)
-    return TaskFindings(names, n, "none", 1.0, (), (), reason, reason, (), (), note)
+    return TaskFindings(names, n, "none", 1.0, (), (), reason, reason, (), (), remarks(*notes, reason.reason))
 
 
 def _not_read(findings: TaskFindings, reason: str, mark: str) -> TaskFindings:
@@ -315,7 +308,7 @@ def improvement_interval(
     if reason := refusal(VERDICT_RUNS, *(stratum.tolist() for stratum in (*baseline, *candidate))):
         return reason
     if all(a.min() > b.max() or a.max() < b.min() for b, a in zip(baseline, candidate, strict=True)):
-        return Unavailable("complete separation on every task: resampling shows no spread")
+        return Unavailable(Reason.NOT_RESAMPLED)
     total = np.zeros(n_resamples)
     for before, after in zip(baseline, candidate, strict=True):
         drawn_after, drawn_before = (_counts(len(strata), rng, n_resamples) for strata in (after, before))
@@ -323,8 +316,8 @@ def improvement_interval(
     sizes = [len(stratum) for stratum in (*baseline, *candidate)]
     tail = _tail(sizes, confidence)
     low, high = (float(end) for end in np.quantile(total / len(baseline), (tail, 1 - tail)))
-    method = f"stratified bootstrap, expanded percentile, {n_resamples} resamples"
-    return Interval(low, high, confidence, method) if low < high else Unavailable("resampling shows no spread")
+    method = Method.EXPANDED(n_resamples)
+    return Interval(low, high, confidence, method) if low < high else Unavailable(Reason.NOT_RESAMPLED)
 
 
 def profile(tasks: Strata, thresholds: Sequence[float]) -> tuple[float, ...]:
@@ -379,12 +372,11 @@ def _widen(drawn: np.ndarray, estimate: float, confidence: float, fewest: int, d
     """
     low, high = (float(end) for end in np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2)))
     if not low < high:
-        return Unavailable("resampling shows no spread")
+        return Unavailable(Reason.NOT_RESAMPLED)
     upper = (1 + confidence) / 2
     factor = math.sqrt(fewest / (fewest - 1)) * float(scipy.stats.t.ppf(upper, df) / scipy.stats.norm.ppf(upper))
     low, high = estimate - factor * max(0.0, estimate - low), estimate + factor * max(0.0, high - estimate)
-    method = f"stratified bootstrap, percentile widened for few runs, {len(drawn)} resamples"
-    return Interval(low, high, confidence, method)
+    return Interval(low, high, confidence, Method.WIDENED(len(drawn)))
 
 
 def _tail(sizes: Sequence[int], confidence: float) -> float:
@@ -469,7 +461,7 @@ def friedman(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
     centred = ranks - (len(samples) + 1) / 2
     squares = float(np.sum(centred**2))
     if squares == 0:
-        return Unavailable("identical on every task")
+        return Unavailable(Reason.IDENTICAL)
     n_tasks, n_samples = centred.shape
     unit = (n_samples - 1) / squares
     observed = unit * float(np.sum(centred.sum(axis=0) ** 2))
@@ -479,7 +471,7 @@ def friedman(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
     if n_arrangements <= MOST_ARRANGEMENTS:
         sums = _all_sums(centred)
         p_value = float(np.mean(unit * np.sum(sums**2, axis=1) >= least))
-        note = f"exact permutation within {n_tasks} tasks"
+        how: str = Note.EXACT_PERMUTATION
     else:
         # Sorted, so that permutations do not depend on the order of tasks or experiments.
         rows = np.sort(centred, axis=1)
@@ -487,14 +479,15 @@ def friedman(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
         order = np.argsort(rng.random((N_RESAMPLES, n_tasks, n_samples)), axis=2)
         drawn = np.take_along_axis(rows[None], order, axis=2).sum(axis=1)
         p_value = (1 + int(np.sum(unit * np.sum(drawn**2, axis=1) >= least))) / (N_RESAMPLES + 1)
-        note = f"permutation within {n_tasks} tasks, {N_RESAMPLES} resamples"
-    return Test("Friedman chi-square", observed, never_zero(p_value), n_samples - 1, note)
+        how = Note.PERMUTATION(N_RESAMPLES)
+    note = listed(how, Note.WITHIN_TASKS)
+    return Test(Method.FRIEDMAN, observed, never_zero(p_value), n_samples - 1, note)
 
 
 def mean_ranks(*samples: Values) -> tuple[float, ...] | Unavailable:
     """Mean rank of each sample over tasks, 1 for the highest value; ties share the mean of their ranks."""
     if not samples or not samples[0]:
-        return Unavailable("no task")
+        return Unavailable(Reason.NO_SCORE)
     ranks = scipy.stats.rankdata(-_table(samples), axis=1)
     return tuple(float(rank) for rank in ranks.mean(axis=0))
 
@@ -559,10 +552,10 @@ def _table(samples: Sequence[Values]) -> np.ndarray:
 
 
 def _refusal(*samples: Values) -> Unavailable | None:
-    if len(samples) < 3:
-        return Unavailable(f"needs 3 experiments, has {len(samples)}")
+    if few := too_few(3, len(samples), noun="experiment"):
+        return few
     if len({len(values) for values in samples}) > 1:
-        return Unavailable("not every experiment has a value on every task")
+        return Unavailable(Reason.INCOMPLETE_TASKS)
     return too_few(2, len(samples[0]), noun="task") or refusal(2, *samples)
 
 

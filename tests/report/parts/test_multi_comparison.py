@@ -111,7 +111,7 @@ def test_the_matrix_has_each_pair_once_below_the_diagonal() -> None:
 
 def test_too_few_runs_have_reasons_in_place_of_numbers() -> None:
     view = _many(*_several(3, n=1))
-    assert view.reasons[0] == "Not compared with e0: needs 5 runs of the baseline, has 1."
+    assert view.reasons[0] == "Not compared with e0: needs 5 runs in each, has 1 and 1."
     assert [table.kind for table in view.tables] == ["matrix"]
     assert all(isinstance(fact.cell, Absent) for fact in view.facts)
     assert "nan" not in f"{view}".lower()

@@ -219,10 +219,10 @@ def test_few_runs_have_reasons_in_place_of_figures() -> None:
     made = outcome_section(found, LABELS)
     assert plots(made, DifferencePlot) == []
     never = targets(made)["test_acc ≥ 90 %, new"]
-    assert never[:3] == ["0/3", "fewer than half of the runs reached it", "needs 5 runs, has 3"]
+    assert never[:3] == ["0/3", "too few of the runs reached it", "needs 5 runs, has 3"]
     assert texts(made, "Curves")["test_acc, new"][0] == "no band: needs 5 runs in each, has 3 and 2"
     assert isinstance(found.pairs[0].comparisons[0].worst_rank, Unavailable)
     assert not any(table.caption == "Failed runs ranked worst" for table in made.tables)
-    note = "test_acc ≥ 90 %, new: 1 failed run (replicate 0) is counted as not reached when last observed."
+    note = "test_acc ≥ 90 %, new: 1 failed run counted as not reached when last observed (replicate 0)."
     assert note in made.footnotes
     ET.fromstring(page_figure(made.figures[0].plot))

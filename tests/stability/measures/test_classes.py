@@ -7,6 +7,7 @@ import pytest
 from outputs import drawn, labelled
 
 from deviate.model.estimates import Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.stability import ClassStability
 from deviate.stability.measures.classes import class_table, equal_spreads, expected_largest_range, expected_largest_sd
 from deviate.stability.measures.classified import classify
@@ -99,10 +100,10 @@ def test_a_class_without_spread_or_a_single_run_has_a_named_answer() -> None:
     equal = table([[0, 0, 1, 0]] * 3, truth)
     assert [row.sd for row in equal] == [0.0, 0.0]
     assert [type(row.ratio) for row in equal] == [Unavailable, Unavailable]
-    assert equal[1].sd_interval == Unavailable("all 3 values equal")
-    assert equal[0].sampling_sd == Unavailable("all predictions right or all wrong in every run")
+    assert equal[1].sd_interval == Unavailable(Reason.EQUAL(3))
+    assert equal[0].sampling_sd == Unavailable(Reason.ALL_OR_NONE)
     assert expected_largest_sd(equal) == Unavailable("no class has spread")
     single = table([[0, 0, 1, 0]], truth)
-    assert single[0].sd == single[0].range == expected_largest_range(single) == Unavailable("1 run: spread unknown")
+    assert single[0].sd == single[0].range == expected_largest_range(single) == Unavailable(Reason.SINGLE_RUN)
     assert class_table(classify(labelled([[0, 1]], None)), 1.0, 0.95) == ()
     assert expected_largest_sd(()) == Unavailable("no class")

@@ -7,12 +7,13 @@ import pytest
 from experiments import experiment, run, selected
 
 from deviate.model.estimates import Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import Experiment, Series
 from deviate.model.stability import Convergence
 from deviate.stability.measures.convergence import convergence
 from deviate.stats.estimates.one_sample import relative_range
 
-UNTIMED = Unavailable("times were not recorded")
+UNTIMED = Unavailable(Reason.NO_TIMES)
 
 
 def curve(values: Sequence[float], seconds: float = 1.0, start: float = 10.0, every: int = 1) -> Series:
@@ -60,7 +61,7 @@ def test_each_criterion_finds_its_step() -> None:
     }
     stopped = found.rows[-1]
     assert stopped.seconds == (15.0, None)
-    assert stopped.seconds_range == Unavailable("1 run: spread unknown")
+    assert stopped.seconds_range == Unavailable(Reason.SINGLE_RUN)
 
 
 def test_less_is_better_where_the_metric_says_so_and_steps_between_reports_count() -> None:

@@ -5,6 +5,7 @@ import pytest
 from outputs import drawn, labelled
 
 from deviate.model.estimates import Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import CapturedSet
 from deviate.model.stability import GroupMeasure, GroupStability
 from deviate.stability.measures.classes import MOST_VALUES, group_table
@@ -78,7 +79,7 @@ def test_examples_of_no_known_group_are_a_group_of_their_own() -> None:
     found = labelled([[0, 1, 1, 0], [0, 1, 0, 0]], [0, 1, 1, 0], columns={"age": [np.nan, 30.0, 4.5, np.nan]})
     table, _ = groups(found)
     assert [(it.value, it.n_examples) for it in table] == [("All", 4), ("4.5", 1), ("30", 1), ("nan", 2)]
-    assert measure(table[1].accuracy).ratio_interval == Unavailable("needs 10 pairs, has 2")
+    assert measure(table[1].accuracy).ratio_interval == Unavailable(Reason.TOO_FEW(10, "pair", 2))
 
 
 def test_no_two_values_of_a_column_have_one_name() -> None:
@@ -111,6 +112,6 @@ def test_rates_that_have_no_examples_or_no_two_classes_have_a_named_answer() -> 
     assert measure(equal[1].accuracy).ratio == Unavailable("no spread over all examples")
     assert measure(equal[0].accuracy).ratio == Unavailable("all examples are the reference")
     single, _ = groups(labelled([[0, 1]], [0, 1], columns={"g": [0, 1]}))
-    assert measure(single[1].accuracy).sd == Unavailable("1 run: spread unknown")
+    assert measure(single[1].accuracy).sd == Unavailable(Reason.SINGLE_RUN)
     none, notes = groups(labelled([[0, 1]] * 3, columns={"g": [0, 1]}))
     assert (none, notes) == ((), ("True labels were not recorded, so sub-groups have no accuracy.",))

@@ -7,6 +7,7 @@ import pytest
 from outputs import drawn, labelled, scored
 
 from deviate.model.estimates import Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import CapturedSet
 from deviate.model.stability import Reduction
 from deviate.stability.measures.reductions import COPIES, Variability, reduction, reductions, variability_reduction
@@ -133,7 +134,7 @@ def test_only_runs_with_both_are_compared() -> None:
     found = reduction(base, some, "flip", 2, 0.95)
     both = [scored(it.outputs[[1, 3, 4]], it.truth) for it in (base, other)]  # type: ignore[index]
     assert found.reduction == pytest.approx(expected(*both))
-    assert found.reduction_interval == Unavailable("needs 5 runs, has 3")
+    assert found.reduction_interval == Unavailable(Reason.TOO_FEW(5, "run", 3))
 
 
 def test_what_has_no_reduction_says_why() -> None:
@@ -147,7 +148,7 @@ def test_what_has_no_reduction_says_why() -> None:
         "true labels were not recorded"
     )
     one = drawn(0, n_runs=1)
-    assert reduction(one, one, "flip", 2, 0.95).reduction == Unavailable("1 run: spread unknown")
+    assert reduction(one, one, "flip", 2, 0.95).reduction == Unavailable(Reason.SINGLE_RUN)
     bad = scored(np.where(np.arange(3) == 0, np.nan, base.outputs), base.truth)
     assert reduction(base, bad, "mine", None, 0.95).reduction == Unavailable("one of the measures has no finite value")
     (own,) = reductions(base, [steadier(base, 1, "test+mine")], (), 0.95)

@@ -7,6 +7,7 @@ import pytest
 from outputs import labelled
 
 from deviate.model.estimates import Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import CapturedSet
 from deviate.model.stability import UnstableExample
 from deviate.stability.measures import classified
@@ -36,7 +37,7 @@ def test_majority_agreement_and_its_interval_are_those_of_leaving_out_runs(
     found = classified.majority_agreement(classified.count_alike(labels), 0.95)
     assert found.value == pytest.approx(agreement(labels))
     if n_runs < 5:
-        assert found.interval == Unavailable(f"needs 5 runs, has {n_runs}")
+        assert found.interval == Unavailable(Reason.TOO_FEW(5, "run", n_runs))
         return
     without = np.array([agreement(np.delete(labels, run, axis=0)) for run in range(n_runs)])
     error = np.sqrt((n_runs - 1) / n_runs * ((without - without.mean()) ** 2).sum())
@@ -73,10 +74,8 @@ def test_runs_that_agree_have_no_unstable_example_and_a_single_run_has_named_ans
     two = classified.majority_agreement(classified.count_alike(np.array([[0, 1], [1, 0]])), 0.95)
     assert two.value == Unavailable("two runs have no majority")
     one = np.array([[0, 1]])
-    assert classified.majority_agreement(classified.count_alike(one), 0.95).value == Unavailable(
-        "1 run: spread unknown"
-    )
-    assert classified.unstable_share(one).value == Unavailable("1 run: spread unknown")
+    assert classified.majority_agreement(classified.count_alike(one), 0.95).value == Unavailable(Reason.SINGLE_RUN)
+    assert classified.unstable_share(one).value == Unavailable(Reason.SINGLE_RUN)
     assert least(labelled(one)) == ()
 
 

@@ -8,6 +8,7 @@ from samples import experiment, metric, run
 
 from deviate.errors import InputError
 from deviate.model.estimates import Unavailable
+from deviate.model.phrases import Reason
 from deviate.stability.measures.convergence import weak_models
 
 
@@ -34,8 +35,8 @@ def test_failed_runs_are_not_weak_but_failed() -> None:
 
 def test_what_is_left_may_be_too_little_for_a_spread() -> None:
     it = experiment("a", [metric("acc")], {"acc": [0.9, 0.1]})
-    assert weak_models([it], "acc", 0.5)[0].sd_kept == Unavailable("1 run: spread unknown")
-    assert weak_models([it], "acc", 2.0)[0].sd_kept == Unavailable("no completed run")
+    assert weak_models([it], "acc", 0.5)[0].sd_kept == Unavailable(Reason.SINGLE_RUN)
+    assert weak_models([it], "acc", 2.0)[0].sd_kept == Unavailable(Reason.NO_RUN)
 
 
 def test_experiments_without_the_metric_are_passed_over_and_an_unknown_one_is_refused() -> None:

@@ -7,6 +7,7 @@ from stabilities import everything, one_set, with_stability
 
 from deviate.model.estimates import Unavailable
 from deviate.model.findings import Findings
+from deviate.model.phrases import Reason
 from deviate.model.stability import SetStability, StabilityFindings
 from deviate.report.document import Absent, Section
 from deviate.report.figures.write import page_figure
@@ -71,7 +72,7 @@ def test_a_hundred_classes_are_in_the_table_and_the_widest_in_the_figure() -> No
 
 def test_a_class_without_spread_says_why() -> None:
     it = one_set(0, "test", 8)
-    plain = dataclasses.replace(it.classes[0], sd=Unavailable("1 run: spread unknown"), ratio=Unavailable("no spread"))
+    plain = dataclasses.replace(it.classes[0], sd=Unavailable(Reason.SINGLE_RUN), ratio=Unavailable(Reason.NO_SPREAD))
     part = _classes(dataclasses.replace(it, classes=(plain,)))
     assert part.sentences[0] == "No class has a spread: 1 run: spread unknown."
     assert [isinstance(cell, Absent) for cell in part.tables[0].rows[0].cells] == [

@@ -8,6 +8,7 @@ from experiments import scored
 from stabilities import FEW, everything, one_set, values_set, with_stability
 
 from deviate.model.estimates import Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.stability import Measure, SetStability, StabilityFindings
 from deviate.report.document import Absent, DocumentTable, ReportFigure, Section
 from deviate.stability.report.sections import brief_lines, stability_section
@@ -125,7 +126,7 @@ def test_the_least_stable_examples_are_listed_with_their_votes() -> None:
 def test_a_criterion_that_no_run_meets_has_one_row_and_times_that_nobody_has_none() -> None:
     (first, second) = everything().stability.convergence
     row = dataclasses.replace(first.rows[0], criterion="never", steps=(None,) * 8, seconds=(None,) * 8)
-    absent = Unavailable("times were not recorded")
+    absent = Unavailable(Reason.NO_TIMES)
     bare = dataclasses.replace(
         second,
         step_seconds_mean=absent,

@@ -11,6 +11,7 @@ from statsmodels.stats import power as statsmodels_power
 from deviate.errors import InputError
 from deviate.model.design import Pilot, Question
 from deviate.model.estimates import Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.design.design import equivalence_power, find_design, inflation, power_of
 from deviate.stats.design.group_sequential import SpendingPlan, at_look
 from deviate.stats.design.power import arrangement_loss
@@ -28,7 +29,7 @@ def test_no_plan_asks_for_fewer_runs_than_a_verdict_needs() -> None:
 
 def test_rows_are_those_of_the_contract() -> None:
     rows = {row.n: row for row in find_design(Question()).rows}
-    assert rows[3].detectable == rows[3].power == Unavailable("no verdict")
+    assert rows[3].detectable == rows[3].power == Unavailable(Reason.NO_VERDICT)
     for n, detectable in {5: 2.02, 8: 1.51, 10: 1.32, 16: 1.02, 20: 0.91, 30: 0.74}.items():
         assert rows[n].detectable / arrangement_loss(n, n, 0.05) == pytest.approx(detectable, abs=0.005)
     for n, half_width in {3: 2.48, 5: 1.24, 8: 0.84, 10: 0.72, 16: 0.53, 20: 0.47, 30: 0.37}.items():
@@ -154,10 +155,10 @@ def test_figures_out_of_range_are_refused(change: dict[str, float]) -> None:
 
 def test_an_effect_next_to_nothing_has_a_named_answer() -> None:
     design = find_design(Question(effect=1e-6, margin=1e-6, n_looks=3))
-    assert design.runs == Unavailable("more than a million runs")
-    assert design.margin_runs == Unavailable("more than a million runs")
-    assert design.rank_runs == Unavailable("more than a million runs")
-    assert design.expected_runs == Unavailable("more than a million runs")
+    assert design.runs == Unavailable(Reason.A_MILLION)
+    assert design.margin_runs == Unavailable(Reason.A_MILLION)
+    assert design.rank_runs == Unavailable(Reason.A_MILLION)
+    assert design.expected_runs == Unavailable(Reason.A_MILLION)
 
 
 def test_a_huge_effect_is_seen_for_certain_but_for_the_chance_of_the_sd() -> None:

@@ -8,6 +8,7 @@ from scipy import stats as scipy_stats
 
 from deviate.errors import InputError
 from deviate.model.estimates import Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.design.precision import (
     MIN_RUNS,
     PrecisionTarget,
@@ -49,8 +50,8 @@ def test_the_half_width_is_that_of_students_interval() -> None:
     scores = [93.1, 93.5, 93.2, 93.9, 93.4, 93.6]
     low, high = scipy_stats.t.interval(0.95, 5, np.mean(scores), scipy_stats.sem(scores))
     assert half_width(scores) == pytest.approx((high - low) / 2)
-    assert half_width([1.0]) == Unavailable("needs 2 runs, has 1")
-    assert half_width([1.0, 1.0]) == Unavailable("all 2 values equal")
+    assert half_width([1.0]) == Unavailable(Reason.TOO_FEW(2, "run", 1))
+    assert half_width([1.0, 1.0]) == Unavailable(Reason.EQUAL(2))
 
 
 def test_a_target_is_reached_where_the_interval_is_as_narrow() -> None:
@@ -81,7 +82,7 @@ def test_equal_scores_reach_a_target_from_the_fewest_runs_on_and_the_note_says_s
 def test_a_relative_target_of_a_mean_of_zero_is_out_of_reach() -> None:
     scores = [-2.0, -1.0, 0.0, 1.0, 2.0]
     assert not is_precise_enough(scores, PrecisionTarget("x", 50, is_percent=True))
-    assert forecast(scores, PrecisionTarget("x", 50, is_percent=True)) == Unavailable("more than a million runs")
+    assert forecast(scores, PrecisionTarget("x", 50, is_percent=True)) == Unavailable(Reason.A_MILLION)
 
 
 def test_the_forecast_is_the_fewest_runs_whose_interval_is_as_narrow_at_this_spread() -> None:
@@ -92,7 +93,7 @@ def test_the_forecast_is_the_fewest_runs_whose_interval_is_as_narrow_at_this_spr
     assert widths[1] <= 0.3 < widths[0]
     assert forecast(scores, PrecisionTarget("acc", 5.0)) == 6
     assert forecast(scores[:2], PrecisionTarget("acc", 50.0)) == MIN_RUNS
-    assert forecast([1.0], PrecisionTarget("acc", 5.0)) == Unavailable("needs 2 runs, has 1")
+    assert forecast([1.0], PrecisionTarget("acc", 5.0)) == Unavailable(Reason.TOO_FEW(2, "run", 1))
 
 
 def test_stopping_on_precision_covers_a_little_less_than_it_says() -> None:

@@ -12,6 +12,7 @@ from each import check_each
 from scipy import stats as scipy_stats
 
 from deviate.model.estimates import Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.estimates import bootstrap
 from deviate.stats.estimates.bootstrap import Resamples
 
@@ -148,8 +149,8 @@ def test_degenerate_scores_give_a_finite_interval_or_a_reason(function: Callable
 
 
 def test_all_equal_scores_are_named_as_such() -> None:
-    assert called(bootstrap.mean_bootstrap, [0.5] * 12) == Unavailable("all 12 values equal")
-    assert called(bootstrap.difference_bootstrap, [0.5] * 12) == Unavailable("identical")
+    assert called(bootstrap.mean_bootstrap, [0.5] * 12) == Unavailable(Reason.EQUAL(12))
+    assert called(bootstrap.difference_bootstrap, [0.5] * 12) == Unavailable(Reason.IDENTICAL)
 
 
 def test_one_side_without_spread_has_a_difference_but_no_ratio() -> None:
@@ -157,7 +158,7 @@ def test_one_side_without_spread_has_a_difference_but_no_ratio() -> None:
     rng = np.random.default_rng(0)
     assert isinstance(bootstrap.difference_bootstrap(flat, spread, rng=rng), Interval)
     assert isinstance(bootstrap.difference_bootstrap(spread, flat, rng=rng), Interval)
-    assert bootstrap.sd_ratio_bootstrap(flat, spread, rng=rng) == Unavailable("baseline: all 10 values equal")
+    assert bootstrap.sd_ratio_bootstrap(flat, spread, rng=rng) == Unavailable(Reason.OF("baseline", Reason.EQUAL(10)))
     assert isinstance(bootstrap.glass_delta_bootstrap(flat, spread, rng=rng), Unavailable)
     assert isinstance(bootstrap.glass_delta_bootstrap(spread, flat, rng=rng), Interval)
 
@@ -165,7 +166,7 @@ def test_one_side_without_spread_has_a_difference_but_no_ratio() -> None:
 def test_a_ratio_whose_resamples_lack_spread_is_refused_not_infinite() -> None:
     tied = [0.0] * 10 + [1.0, 2.0]
     found = bootstrap.sd_ratio_bootstrap(tied, scores(12), rng=np.random.default_rng(0))
-    assert found == Unavailable("too many resamples without spread")
+    assert found == Unavailable(Reason.NOT_RESAMPLED)
 
 
 @pytest.mark.parametrize("function", EVERY)

@@ -3,6 +3,7 @@ import pytest
 from samples import sample
 
 from deviate.model.estimates import Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.estimates.effect import cliffs_delta, cliffs_delta_interval, glass_delta, superiority_interval
 
 
@@ -13,8 +14,8 @@ def found(value: Interval | Unavailable) -> Interval:
 
 def test_glass_delta_is_the_difference_in_spreads_of_the_baseline_alone() -> None:
     assert glass_delta(sample(10, 2, 8), sample(13, 9, 6)) == pytest.approx(1.5)
-    assert glass_delta(sample(10, 2, 4), sample(13, 9, 6)) == Unavailable("needs 5 runs in each, has 4 and 6")
-    assert glass_delta([5.0] * 6, sample(13, 9, 6)) == Unavailable("baseline: all 6 values equal")
+    assert glass_delta(sample(10, 2, 4), sample(13, 9, 6)) == Unavailable(Reason.TOO_FEW_EACH(5, "run", 4, 6))
+    assert glass_delta([5.0] * 6, sample(13, 9, 6)) == Unavailable(Reason.OF("baseline", Reason.EQUAL(6)))
 
 
 def test_cliffs_delta_is_the_share_of_pairs_above_less_that_below() -> None:

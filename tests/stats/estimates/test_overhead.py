@@ -4,6 +4,7 @@ import pytest
 from studies import equal
 
 from deviate.model.estimates import Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import Experiment
 from deviate.stats.estimates.overhead import overhead
 
@@ -53,10 +54,10 @@ def test_a_single_run_of_each_leaves_nothing_after_warming_up() -> None:
     for times in ([9.0], [9.0, 9.0, 10.0]):
         found = overhead([_timed("impl", *times), _timed("control", *times)])
         assert found is not None
-        assert found.ratio == found.interval == Unavailable("needs 4 completed runs of each: the first warms up")
+        assert found.ratio == found.interval == Unavailable(Reason.WARM_UP(4))
 
 
 def test_times_that_vary_so_much_that_the_interval_would_hold_negative_factors_give_none() -> None:
     found = overhead([_timed("impl", 9.0, 1.0, 1.0, 3.0), _timed("control", 9.0, 1.0, 1.0, 4.0)])
     assert found is not None
-    assert found.ratio == found.interval == Unavailable("the times vary too much for an interval of their ratio")
+    assert found.ratio == found.interval == Unavailable(Reason.TIMES_VARY)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from deviate.model.estimates import Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.estimates.bootstrap import Resamples, paired_sd_ratio_bootstrap, sd_ratio_bootstrap
 
 
@@ -45,4 +46,4 @@ def test_the_inverse_ratio_has_the_inverse_interval() -> None:
 
 def test_runs_that_are_no_pairs_have_no_interval() -> None:
     found = paired_sd_ratio_bootstrap([1.0] * 10, [1.0] * 11, rng=np.random.default_rng(0))
-    assert found == Unavailable("no pairs: 10 and 11 runs")
+    assert found == Unavailable(Reason.NO_PAIRS(10, 11))

@@ -4,6 +4,7 @@ import pytest
 from samples import metric, sample
 
 from deviate.model.estimates import NOT_APPLICABLE, Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.estimates.one_sample import (
     coefficient_of_variation,
     error_variation,
@@ -24,23 +25,23 @@ def test_the_interval_of_the_variation_is_that_of_the_sd_over_the_mean() -> None
 def test_a_mean_within_ten_standard_errors_of_zero_has_a_variation_without_interval() -> None:
     values = sample(1.0, 0.4, 8)
     assert coefficient_of_variation(values) == pytest.approx(0.4)
-    assert variation_interval(values) == Unavailable("mean within ten standard errors of 0")
+    assert variation_interval(values) == Unavailable(Reason.NEAR_ZERO)
 
 
 @pytest.mark.parametrize("values", [[], [0.5], [0.5, 0.6]])
 def test_two_runs_are_too_few(values: list[float]) -> None:
-    expected = Unavailable(f"needs 3 runs, has {len(values)}")
+    expected = Unavailable(Reason.TOO_FEW(3, "run", len(values)))
     assert coefficient_of_variation(values) == variation_interval(values) == expected
 
 
 def test_scores_that_are_all_negative_have_no_variation() -> None:
     """A log-likelihood has no zero to measure from."""
-    expected = Unavailable("not defined for this metric: scores at or below 0")
+    expected = Unavailable(Reason.NOT_POSITIVE)
     assert coefficient_of_variation(sample(-20.0, 0.5, 8)) == variation_interval(sample(-20.0, 0.5, 8)) == expected
 
 
 def test_equal_scores_have_no_interval_of_the_variation() -> None:
-    assert variation_interval([0.5] * 5) == Unavailable("all 5 values equal")
+    assert variation_interval([0.5] * 5) == Unavailable(Reason.EQUAL(5))
 
 
 def test_an_accuracy_near_one_is_measured_by_what_is_wrong() -> None:

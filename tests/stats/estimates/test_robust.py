@@ -9,6 +9,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from deviate.model.estimates import Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.estimates.one_sample import (
     excess_kurtosis,
     heavy_tails,
@@ -48,14 +49,14 @@ def test_estimates_equal_those_of_scipy_and_numpy(n: int, seed: int) -> None:
 @pytest.mark.parametrize("function", ESTIMATES)
 @pytest.mark.parametrize("n", range(5))
 def test_below_five_runs_there_is_no_shape(function: Callable, n: int) -> None:
-    assert function([0.5, 0.75, 0.625, 1.0][:n]) == Unavailable(f"needs 5 runs, has {n}")
+    assert function([0.5, 0.75, 0.625, 1.0][:n]) == Unavailable(Reason.TOO_FEW(5, "run", n))
 
 
 @pytest.mark.parametrize("function", ESTIMATES)
 def test_equal_scores_and_scores_that_are_no_numbers_are_named(function: Callable) -> None:
-    assert function([0.5] * 6) == Unavailable("all 6 values equal")
+    assert function([0.5] * 6) == Unavailable(Reason.EQUAL(6))
     for wrong in (math.nan, math.inf, 1e200):
-        assert function([0.5, 0.6, 0.7, 0.8, wrong]) == Unavailable("NaN or infinite value among the scores")
+        assert function([0.5, 0.6, 0.7, 0.8, wrong]) == Unavailable(Reason.NO_NUMBER)
 
 
 @pytest.mark.parametrize("name", DEGENERATE)

@@ -7,8 +7,9 @@ import pytest
 from samples import metric, run
 
 from deviate.model.estimates import NOT_APPLICABLE, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import EvaluationData, Run
-from deviate.stats.estimates.sampling import UNKNOWN_EXAMPLES, examples_of, is_proportion, sampling_error
+from deviate.stats.estimates.sampling import examples_of, is_proportion, sampling_error
 
 SCORES = [0.9341, 0.9352, 0.9337, 0.9346]
 
@@ -68,23 +69,23 @@ def test_runs_that_evaluated_different_numbers_or_none_leave_it_unknown() -> Non
     assert examples_of(accuracy, SCORES, [*evaluated(10_000, 10_000, 10_000), run(3, {})]) is None
     assert examples_of(accuracy, SCORES, []) is None
     assert examples_of(metric("test_loss"), SCORES, evaluated(10_000, 10_000, 10_000, 10_000)) is None
-    assert sampling_error(SCORES, accuracy, None) == UNKNOWN_EXAMPLES
+    assert sampling_error(SCORES, accuracy, None) == Unavailable(Reason.EXAMPLES_UNKNOWN)
 
 
 def test_a_share_that_is_no_count_of_its_examples_is_said_to_be_that() -> None:
     scores = [84.375, 82.8125, 85.0]
     found = sampling_error(scores, metric("test_acc"), None, evaluated(260, 260, 260))
     assert isinstance(found, Unavailable)
-    assert found.reason.startswith("84.375 % is no whole number of the 260 evaluated examples: perhaps a mean over")
-    assert sampling_error(SCORES, metric("test_acc"), None, evaluated(260, 261)) == UNKNOWN_EXAMPLES
+    assert found.reason == Reason.NOT_WHOLE(84.375, "%", 260)
+    assert sampling_error(SCORES, metric("test_acc"), None, evaluated(260, 261)) == Unavailable(Reason.EXAMPLES_UNKNOWN)
 
 
 def test_degenerate_shares_have_named_answers() -> None:
     accuracy = metric("test_acc")
-    assert sampling_error([], accuracy, 100) == Unavailable("needs 1 run, has 0")
-    assert sampling_error([math.nan], accuracy, 100) == Unavailable("NaN or infinite value among the scores")
-    assert sampling_error([1.0, 1.0], accuracy, 100) == Unavailable("all predictions right or all wrong in every run")
-    assert sampling_error([0, 0], accuracy, 100) == Unavailable("all predictions right or all wrong in every run")
+    assert sampling_error([], accuracy, 100) == Unavailable(Reason.TOO_FEW(1, "run", 0))
+    assert sampling_error([math.nan], accuracy, 100) == Unavailable(Reason.NO_NUMBER)
+    assert sampling_error([1.0, 1.0], accuracy, 100) == Unavailable(Reason.ALL_OR_NONE)
+    assert sampling_error([0, 0], accuracy, 100) == Unavailable(Reason.ALL_OR_NONE)
     assert sampling_error([-0.5, 0.5], accuracy, 100) == NOT_APPLICABLE
     assert sampling_error([250.0], accuracy, 100) == NOT_APPLICABLE
     assert sampling_error([0.5], accuracy, 0) == NOT_APPLICABLE

@@ -7,6 +7,7 @@ from scipy import stats as scipy_stats
 
 from deviate.model.comparisons import SpreadVerdict
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.describe import describe
 from deviate.stats.estimates.effect import sd_ratio_interval
 from deviate.stats.estimates.spread import brown_forsythe, decide_spread, f_test, levene
@@ -45,7 +46,7 @@ def test_the_f_test_is_the_level_at_which_the_f_interval_touches_one() -> None:
     interval = sd_ratio_interval(b, a, confidence=1 - result.p_value)
     assert isinstance(interval, Interval)
     assert interval.low == pytest.approx(1)
-    assert f_test(b[:4], a) == Unavailable("needs 5 runs in each, has 4 and 14")
+    assert f_test(b[:4], a) == Unavailable(Reason.TOO_FEW_EACH(5, "run", 4, 14))
 
 
 @pytest.mark.parametrize(("sd", "word"), [(0.4, "steadier"), (2.5, "less steady"), (1.1, "undecided")])

@@ -9,6 +9,7 @@ from samples import sample
 from scipy import stats as scipy_stats
 
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.estimates.effect import (
     cohens_d,
     cohens_d_unweighted,
@@ -98,8 +99,8 @@ def test_intervals_of_one_side_are_those_of_its_runs() -> None:
     assert ends(mean_interval(RESNET)) == pytest.approx(ends(mean_interval(runs)))
     low, high = scipy_stats.t.interval(0.95, 7, 93.6, 1.7 / math.sqrt(8))
     assert ends(mean_interval(RESNET)) == pytest.approx((low, high))
-    assert sd_interval(HARD["one run"]) == Unavailable("needs 2 runs, has 1")
-    assert mean_interval(HARD["no spread"]) == Unavailable("no spread")
+    assert sd_interval(HARD["one run"]) == Unavailable(Reason.TOO_FEW(2, "run", 1))
+    assert mean_interval(HARD["no spread"]) == Unavailable(Reason.NO_SPREAD)
 
 
 @pytest.mark.parametrize(
@@ -173,9 +174,7 @@ def test_every_table_has_a_named_answer(name: str) -> None:
 
 
 def test_tables_without_spread_are_told_apart() -> None:
-    assert welch(HARD["no spread"], HARD["no spread"]) == Unavailable("identical")
-    assert welch(HARD["no spread"], HARD["no spread elsewhere"]) == Unavailable(
-        "constant difference, no spread observed"
-    )
-    assert sd_ratio(HARD["no spread"], HARD["plain"]) == Unavailable("baseline: no spread")
-    assert welch(HARD["one run"], HARD["plain"]) == Unavailable("needs 2 runs in each, has 1 and 8")
+    assert welch(HARD["no spread"], HARD["no spread"]) == Unavailable(Reason.IDENTICAL)
+    assert welch(HARD["no spread"], HARD["no spread elsewhere"]) == Unavailable(Reason.CONSTANT_DIFFERENCE)
+    assert sd_ratio(HARD["no spread"], HARD["plain"]) == Unavailable(Reason.OF("baseline", Reason.NO_SPREAD))
+    assert welch(HARD["one run"], HARD["plain"]) == Unavailable(Reason.TOO_FEW_EACH(2, "run", 1, 8))

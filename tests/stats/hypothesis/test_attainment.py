@@ -10,6 +10,7 @@ from samples import experiment, metric, run
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Attainment, AttainmentComparison
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.phrases import Note, Reason
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series, Status
 from deviate.stats.hypothesis.survival import attainment, compare_attainment
@@ -69,7 +70,7 @@ def test_failed_runs_are_censored_where_they_were_last_seen_and_lost_ones_left_o
     statuses: list[Status] = ["completed", "diverged", "crashed", "lost", "crashed"]
     found = attained(attainment(runs(*curves, statuses=statuses), target(1)))
     assert found.steps == ((0, 2, True), (1, 3, False), (2, 1, False), (4, 1, True))
-    assert found.note == "2 failed runs (replicate 1, 2) are counted as not reached when last observed"
+    assert found.note == Note.CENSORED(2, (1, 2))
 
 
 def test_a_run_that_never_reported_counts_and_is_censored_before_the_first_step() -> None:
@@ -84,7 +85,7 @@ def test_without_times_on_record_there_are_steps_alone() -> None:
     untimed = replace(timed, runs=(timed.runs[0], run(1, {"acc": [1.0]})))
     found = attained(attainment(untimed, target(1)))
     assert found.seconds == ()
-    assert found.median_seconds == Unavailable("times were not recorded")
+    assert found.median_seconds == Unavailable(Reason.NO_TIMES)
     assert found.median_steps == 1.5
 
 
@@ -115,6 +116,6 @@ def test_sides_are_compared_over_steps_and_seconds() -> None:
 def test_sides_with_different_targets_or_none_are_not_compared() -> None:
     whole = runs([0.0, 1.0])
     low, high = attainment(whole, target(0.5)), attainment(whole, target(1.0))
-    assert compare_attainment(low, high) == Unavailable("the targets differ: 0.5 and 1")
+    assert compare_attainment(low, high) == Unavailable(Reason.TARGETS_DIFFER(0.5, 1))
     none = attainment(whole, target(None))
     assert compare_attainment(none, high) == compare_attainment(high, none) == none

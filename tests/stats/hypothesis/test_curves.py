@@ -12,6 +12,7 @@ from scipy import integrate, stats
 
 from deviate.model.comparisons import CurveComparison
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import Experiment, Run, Series, Status
 from deviate.stats.hypothesis.curves import MOST_STEPS, compare_curves, simultaneous_quantile
 
@@ -107,7 +108,7 @@ def test_runs_that_failed_or_never_reported_are_no_curves() -> None:
 def test_one_common_step_is_no_curve() -> None:
     once = recorded([[1.0]] * 5)
     found = compare_curves(side(once), side(recorded([[1.0, 2.0]] * 5)), LOSS, LOSS, rng=np.random.default_rng(0))
-    assert found == Unavailable("fewer than two steps that every run reported")
+    assert found == Unavailable(Reason.SHORT_CURVE)
 
 
 def test_below_five_runs_there_are_differences_but_no_band() -> None:
@@ -135,7 +136,7 @@ def test_curves_without_any_spread_are_described() -> None:
     same, other = recorded([[1.0, 2.0, 4.0]] * 5), recorded([[1.0, 2.0, 3.0]] * 5)
     identical = compared(same, same)
     assert (identical.band, identical.first_difference) == (((0.0, 0.0),) * 3, None)
-    assert identical.note == "exploratory; no spread observed"
+    assert identical.note == "exploratory; no spread"
     constant = compared(same, other)
     assert constant.first_difference is None
     assert constant.area_difference == pytest.approx(-0.25)

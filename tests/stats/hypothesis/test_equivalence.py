@@ -9,6 +9,7 @@ from statsmodels.stats import weightstats
 from deviate.model.analysis import Direction
 from deviate.model.comparisons import Equivalence
 from deviate.model.estimates import Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.hypothesis.both import BothTests, ask_both, equivalence
 from deviate.stats.hypothesis.two_tests import ask
 
@@ -72,7 +73,7 @@ def test_the_equivalence_of_the_contract_has_too_few_runs_to_be_shown() -> None:
     b, a = [2.0, 3, 4, 7], [1.0, 2, 3, 4]
     p_value, above, below = weightstats.ttost_ind(a, b, -3, 3, usevar="unequal")
     assert (p_value, above[1], below[1]) == pytest.approx((0.14387, 0.14387, 0.00825), abs=5e-6)
-    assert equivalence(b, a, margin=3) == Unavailable("needs 5 runs in each, has 4 and 4")
+    assert equivalence(b, a, margin=3) == Unavailable(Reason.TOO_FEW_EACH(5, "run", 4, 4))
 
 
 @pytest.mark.parametrize("margin", [0.3, 0.5, 0.8, 1.2])

@@ -10,6 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from deviate.model.comparisons import Completion, Description
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import Status
 from deviate.stats.describe import describe, describe_runs
 from deviate.stats.hypothesis.failures import compare_completion, completion, rate_interval, rate_test, worst_rank
@@ -35,7 +36,7 @@ def test_runs_that_were_lost_or_cancelled_count_for_nothing() -> None:
 
 def test_without_a_run_that_ended_there_is_no_rate() -> None:
     found = ended("lost")
-    assert found.rate == found.interval == Unavailable("no run ended")
+    assert found.rate == found.interval == Unavailable(Reason.NONE_ENDED)
     compared = compare_completion(found, ended("completed"))
     assert isinstance(compared.difference, Unavailable)
     assert isinstance(compared.test, Unavailable)
@@ -100,7 +101,7 @@ def test_rates_of_many_runs_are_compared_by_fishers_test() -> None:
     assert close(test.p_value, float(stats.fisher_exact([[960, 990], [40, 10]]).pvalue))
 
 
-@pytest.mark.parametrize(("k", "reason"), [(5, "every run completed on both sides"), (0, "no run completed")])
+@pytest.mark.parametrize(("k", "reason"), [(5, Reason.NONE_FAILED), (0, Reason.ALL_FAILED)])
 def test_equal_rates_of_one_or_zero_are_no_question(k: int, reason: str) -> None:
     test = rate_test((k, 5), (k, 5))
     assert isinstance(test, Unavailable)
@@ -142,7 +143,7 @@ def test_failures_on_one_side_can_turn_the_order_of_the_scores() -> None:
     ("candidate", "reason"),
     [
         (described([1.0, 2.0], []), "no run failed"),
-        (described([1.0, 2.0], ["crashed"], direction=None), "the worst rank is unknown"),
+        (described([1.0, 2.0], ["crashed"], direction=None), "the metric has no direction"),
         (described([1.0], ["crashed"]), "needs 4 runs in each"),
         (described([], ["crashed"] * 4), "every run failed"),
     ],

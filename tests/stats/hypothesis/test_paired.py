@@ -10,6 +10,7 @@ from statsmodels.stats import power
 
 from deviate.model.comparisons import Comparison, Description, Paired
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.phrases import Reason
 from deviate.model.records import Experiment
 from deviate.report.advice import warnings_of
 from deviate.report.verdicts import verdict_reason
@@ -163,7 +164,7 @@ def test_pairs_share_their_replicate_and_those_that_lost_a_half_are_listed() -> 
     found = compare_pairs(before, after)
     assert (found.n, found.unpaired) == (4, (1, 3))
     assert found.difference == pytest.approx(np.mean([0.5, 1.0, 0.5, 2.0]))
-    assert found.correlation == Unavailable("needs 5 pairs, has 4")
+    assert found.correlation == Unavailable(Reason.TOO_FEW(5, "pair", 4))
     assert found.t_test == paired_t([1.0, 4.0, 3.0, 6.0], [1.5, 5.0, 3.5, 8.0])
 
 
@@ -254,7 +255,7 @@ def test_pairs_without_spread_in_their_differences_have_named_answers() -> None:
     assert verdict_reason(shifted) == "constant difference 0.25 in 6 pairs, no spread of the differences observed"
     assert shifted.difference == pytest.approx(0.25)
     assert isinstance(shifted.paired, Paired)
-    assert shifted.paired.t_test == Unavailable("constant difference, no spread observed")
+    assert shifted.paired.t_test == Unavailable(Reason.CONSTANT_DIFFERENCE)
     assert outcome(shifted.paired.wilcoxon).p_value == pytest.approx(2 / 2**6)
 
 

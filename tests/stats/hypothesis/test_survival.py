@@ -8,6 +8,7 @@ from samples import close
 from scipy import stats
 
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.hypothesis.permutation import arrangements
 from deviate.stats.hypothesis.survival import kaplan_meier, log_rank, survival_median, survival_median_interval
 
@@ -76,9 +77,9 @@ def test_where_fewer_than_half_get_there_is_no_median() -> None:
 
 def test_an_interval_needs_five_runs_and_times_that_differ() -> None:
     few = survival_median_interval(kaplan_meier([1.0, 2.0, 3.0, 4.0], [True] * 4), 4)
-    assert few == Unavailable("needs 5 runs, has 4")
+    assert few == Unavailable(Reason.TOO_FEW(5, "run", 4))
     alike = survival_median_interval(kaplan_meier([3.0] * 5, [True] * 5), 5)
-    assert alike == Unavailable("all runs reached it at the same time")
+    assert alike == Unavailable(Reason.REACHED_TOGETHER)
 
 
 # R 4.2.2, survival 3.5-3: r <- survdiff(Surv(t, d) ~ g); c(r$obs, r$exp, r$var[1, 1], r$chisq, r$pvalue)
@@ -124,9 +125,9 @@ def test_its_p_is_the_share_of_arrangements_at_least_as_extreme() -> None:
 
 def test_log_rank_needs_five_runs_and_somebody_who_gets_there() -> None:
     four = sample([1, 2, 3, 4], "1111")
-    assert log_rank(FIVE, four) == Unavailable("needs 5 runs in each, has 5 and 4")
+    assert log_rank(FIVE, four) == Unavailable(Reason.TOO_FEW_EACH(5, "run", 5, 4))
     never = sample([9] * 5, "00000")
-    assert log_rank(never, never) == Unavailable("no run reached it")
+    assert log_rank(never, never) == Unavailable(Reason.FEW_REACHED)
     at_once = sample([3] * 5, "11111")
     assert isinstance(log_rank(at_once, at_once), Unavailable)
 

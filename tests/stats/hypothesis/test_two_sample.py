@@ -7,6 +7,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from deviate.model.estimates import Test, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.hypothesis import permutation
 from deviate.stats.hypothesis.both import permutation_test
 from deviate.stats.hypothesis.two_sample import kolmogorov_smirnov, mann_whitney
@@ -79,7 +80,7 @@ def test_distributions_that_share_no_score_have_one_arrangement_as_far_on_each_s
 def test_tests_of_means_ask_for_fewer_runs_than_tests_of_distributions() -> None:
     assert isinstance(permutation_test([1, 2, 3], [2, 3, 4, 5]), Unavailable)
     assert isinstance(permutation_test([1, 2, 3, 4], [2, 3, 4, 5]), Test)
-    assert kolmogorov_smirnov([1, 2, 3, 4], [2, 3, 4, 5, 6]) == Unavailable("needs 5 runs in each, has 4 and 5")
+    assert kolmogorov_smirnov([1, 2, 3, 4], [2, 3, 4, 5, 6]) == Unavailable(Reason.TOO_FEW_EACH(5, "run", 4, 5))
 
 
 def test_a_thousand_runs_have_a_rank_test_and_their_p_is_a_number_above_zero() -> None:

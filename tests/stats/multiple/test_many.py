@@ -21,6 +21,7 @@ from statsmodels.stats import oneway
 
 from deviate.model.comparisons import ManyTable
 from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.hypothesis import two_sample
 from deviate.stats.hypothesis.both import BothTests, ask_both, both_interval
 from deviate.stats.judge import judge
@@ -221,7 +222,7 @@ def test_intervals_of_pairs_cover_all_pairs_by_bonferroni() -> None:
 def test_a_candidate_with_few_runs_has_a_reason_and_leaves_the_family() -> None:
     found = table(SCORES[0], SCORES[1], SCORES[2][:3], SCORES[3]).dunnett
     assert not isinstance(found, Unavailable)
-    assert found[1].p_adjusted == Unavailable("needs 5 runs in each, has 6 and 3")
+    assert found[1].p_adjusted == Unavailable(Reason.TOO_FEW_EACH(5, "run", 6, 3))
     assert isinstance(found[1].difference, float)
     smaller = table(SCORES[0], SCORES[1], SCORES[3]).dunnett
     assert not isinstance(smaller, Unavailable)
@@ -264,7 +265,7 @@ def test_after_an_unplanned_look_no_p_is_given_and_intervals_are_marked() -> Non
     experiments[2] = dataclasses.replace(experiments[2], n_unplanned_looks=2)
     described = judge(experiments).experiments
     (found,) = compare_many(described, NAMES, matches={}, confidence=0.95, rng=np.random.default_rng(0))
-    reason = Unavailable("not valid: 2 unplanned looks")
+    reason = Unavailable(Reason.UNPLANNED(2))
     assert (found.anova, found.welch_anova, found.kruskal_wallis) == (reason,) * 3
     assert not isinstance(found.dunnett, Unavailable)
     for contrast in (*found.dunnett, *found.pairs):
@@ -318,6 +319,6 @@ def test_degenerate_scores_have_named_answers_without_nan(name: str) -> None:
 
 def test_values_that_are_not_finite_are_refused_by_name(rng: np.random.Generator) -> None:
     samples = [[0.5, math.nan, 0.6, 0.7, 0.8], *SCORES[:2]]
-    refusal = Unavailable("NaN or infinite value among the scores")
+    refusal = Unavailable(Reason.NO_NUMBER)
     assert anova(*samples) == welch_anova(*samples) == kruskal_wallis(*samples, rng=rng) == refusal
     assert dunnett(*samples) == dunnett_intervals(*samples) == refusal
