@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Test, Unavailable
-from deviate.model.phrases import Wording
 from deviate.model.plan import SelectedMetric
 
 # One experiment described: a metric over its runs, how many of them completed, when they reached a target.
@@ -112,7 +111,7 @@ class Description:
     sampling_se: Estimate = NOT_ASKED
     attainment: Attainment | Unavailable = NOT_ASKED
     rounding_se: float | None = None
-    missing_kinds: tuple[Wording | None, ...] = ()
+    missing_kinds: tuple[str | None, ...] = ()
     aliases: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
 

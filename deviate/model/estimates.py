@@ -3,8 +3,6 @@
 import math
 from dataclasses import dataclass, field
 
-from deviate.model.phrases import Wording
-
 # Minimum numbers of runs for each statement, and numbers of resamples, shared by statistics and reports.
 
 VERDICT_RUNS = 5
@@ -30,7 +28,7 @@ class Unavailable:
     """
 
     reason: str
-    kind: Wording | None = field(default=None, compare=False)
+    kind: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.kind is None:

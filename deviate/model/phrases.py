@@ -4,6 +4,7 @@ import enum
 import string
 from typing import Any, Self
 
+from deviate.model.estimates import level_text
 from deviate.model.texts import count
 
 
@@ -15,6 +16,8 @@ class _Format(string.Formatter):
             return format_spec.join(map(str, value))
         if format_spec in ("p2", "p3"):
             return f"{value:.{format_spec[1]}g}".removeprefix("0")
+        if format_spec == "level":
+            return level_text(value)
         is_noun = len(format_spec) > 1 and format_spec[0].isalpha()
         text = count(value, format_spec) if is_noun else str(super().format_field(value, format_spec))
         return text.replace("-", "\N{MINUS SIGN}") if format_spec.endswith("f") else text
@@ -128,8 +131,7 @@ class Reason(Wording):
     # Verdicts.
     NO_VERDICT = "no verdict"
     NO_LEVEL = "too few runs for a p below this level"
-    SMALLEST_P = "the smallest possible p of {} v {} runs is {:p2}, not below {:p2}"
-    SMALLEST_P_OF_PAIRS = "the smallest possible p of {} pairs is {:p2}, not below {:p2}"
+    SMALLEST_P = "the smallest possible p of so few runs is {:p2}, not below {:p2}"
     UNFAIR = "{} among completed runs, but {} of {:run} of {} and {} of {} of {} failed"
     """A word that the failed runs of a side take away."""
     PENDING = "{:, } have ended"
@@ -138,10 +140,10 @@ class Reason(Wording):
     NO_LOOK = "no look is declared at {: and } runs"
     NO_CONSTANTS = "no constants for looks at more than two experiments, or several tasks"
     # Which side is steadier.
-    CONTAINS_ONE = "the {} interval of the SD ratio contains 1"
-    NO_ROBUST_TEST = "the {} interval of the SD ratio excludes 1, but there is no robust test: {}"
-    ROBUST_OPEN = "the {} interval of the SD ratio excludes 1, but the Brown-Forsythe test does not agree"
-    EXCLUDES_ONE = "the {} interval of the SD ratio excludes 1, and the Brown-Forsythe test agrees"
+    CONTAINS_ONE = "the {:level} interval of the SD ratio contains 1"
+    NO_ROBUST_TEST = "the {:level} interval of the SD ratio excludes 1, but there is no robust test: {}"
+    ROBUST_OPEN = "the {:level} interval of the SD ratio excludes 1, but the Brown-Forsythe test does not agree"
+    EXCLUDES_ONE = "the {:level} interval of the SD ratio excludes 1, and the Brown-Forsythe test agrees"
 
 
 FAILURES = frozenset({Reason.CRASHED, Reason.TIMED_OUT, Reason.SILENT, Reason.DIVERGED})
@@ -177,7 +179,6 @@ class Method(Wording):
     BCA = "BCa bootstrap"
     PERCENTILE = "percentile bootstrap"
     EXPANDED = "stratified bootstrap, expanded percentile, {} resamples"
-    WIDENED = "stratified bootstrap, percentile widened for few runs, {} resamples"
     BROOKMEYER_CROWLEY = "Brookmeyer-Crowley, log-log scale"
     DUNNETT = "Dunnett, simultaneous"
     SIMULTANEOUS = "{}, simultaneous over {:pair} (Bonferroni)"
@@ -195,8 +196,6 @@ class Note(Wording):
     # How p was computed.
     EXACT_PERMUTATION = "exact permutation"
     PERMUTATION = "permutation, {} resamples"
-    WITHIN_TASKS = "within tasks"
-    CONSERVATIVE = "exact, conservative"
     NORMAL = "normal approximation, continuity corrected"
     NORMAL_THEORY = "normal theory, {} and {} df"
     EQUAL_VARIANCES = "equal variances assumed"
@@ -221,8 +220,8 @@ class Note(Wording):
     BY_PRECISION = "number of runs decided by precision, ±{} ({})"
     NOT_REACHED = "not reached"
     WITHOUT_INTERVAL = "no interval: {}"
-    UNDER_COVERAGE = "its {} interval covers slightly less than its level"
-    WITHIN_RATIO = "the {0} interval lies within 1/{1:g} … {1:g} (normal scores only)"
+    UNDER_COVERAGE = "its {:level} interval covers slightly less than its level"
+    WITHIN_RATIO = "the {0:level} interval lies within 1/{1:g} … {1:g} (normal scores only)"
     PAIRING_COST = "pairing cost power: the correlation of the pairs is {:.2f}"
     CENSORED = "{:failed run} counted as not reached when last observed (replicate {:, })"
     NO_UPPER_END = "no upper end: {}"
@@ -235,8 +234,8 @@ class Note(Wording):
     CRITICAL = "critical p at look {} of {}: {:p3}"
     PLAN = "{:, } ({})"
     LOOK = (
-        "look {} of {}, declared at {:, } runs ({} spending): critical p {:p3}, repeated {} intervals, adjusted p are "
-        "repeated p-values"
+        "look {} of {}, declared at {:, } runs ({} spending): critical p {:p3}, repeated {:level} intervals, "
+        "adjusted p are repeated p-values"
     )
     WAITS = "{}: no verdict until all have"
     NO_INTERVAL = "{}: no interval until all have"

@@ -9,7 +9,7 @@ from deviate.model.check import CheckGround, CheckOutcome, CompletionCheck, Cont
 from deviate.model.comparisons import NOT_WORSE, Comparison, CompletionComparison
 from deviate.model.estimates import NOT_ASKED, PAIRED_ALONE_RUNS, VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.model.findings import PairFindings
-from deviate.model.phrases import Reason, Wording
+from deviate.model.phrases import Reason
 from deviate.model.records import Experiment
 from deviate.series.repeatability import repeatability
 from deviate.stats.estimates.sample import Values, too_few
@@ -218,7 +218,7 @@ def _judge_weighed(weighed: Weighed, p_adjusted: Estimate, p_upper: Estimate) ->
     return ("passed", CheckGround.WITHIN) if weighed.is_within else ("undecided", CheckGround.OPEN)
 
 
-def _judge_untested(comparison: Comparison, kind: Wording | None) -> tuple[CheckOutcome, CheckGround]:
+def _judge_untested(comparison: Comparison, kind: str | None) -> tuple[CheckOutcome, CheckGround]:
     """The outcome where there is nothing to test; of a constant difference, by sign and margin."""
     if kind in (Reason.IDENTICAL, Reason.UNCHANGED):
         return "passed", CheckGround.UNTESTED

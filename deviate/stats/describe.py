@@ -7,7 +7,7 @@ from dataclasses import replace
 from deviate.model.analysis import Direction, Metric, Role
 from deviate.model.comparisons import Description
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Score, Unavailable
-from deviate.model.phrases import FAILURES, Note, Reason, Wording, remarks
+from deviate.model.phrases import FAILURES, Note, Reason, remarks
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
 from deviate.series.remarks import contention, non_finite_note
@@ -152,7 +152,7 @@ def _with_sampling(described: Description, runs: Sequence[Run]) -> Description:
     return replace(described, n_examples=n_examples, sampling_se=error)
 
 
-def _note(values: list[float], n_runs: int, missing: Sequence[Wording | None]) -> str:
+def _note(values: list[float], n_runs: int, missing: Sequence[str | None]) -> str:
     n = len(values)
     if n == 0:
         return (Reason.NO_RUN_OF if FAILURES.issuperset(missing) else Reason.NO_SCORE_OF)(n_runs)

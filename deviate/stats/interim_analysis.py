@@ -13,7 +13,7 @@ from deviate.model.comparisons import (
     SpreadVerdict,
     Verdict,
 )
-from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable, level_text
+from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.phrases import Method, Note, Reason, listed
 from deviate.model.records import Experiment
@@ -124,9 +124,7 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
     """
     if reason := pending([baseline, candidate]):
         return Standing(confidence, Note.WAITS(reason), refusal=reason, is_pending=True)
-    n_unplanned = max(baseline.n_unplanned_looks, candidate.n_unplanned_looks)
-    if n_unplanned:
-        reason = Reason.UNPLANNED(n_unplanned)
+    if reason := unplanned([baseline, candidate]):
         return Standing(confidence, Note.WITHHELD_P(reason), mark=reason)
     declared = [experiment for experiment in (baseline, candidate) if experiment.looks]
     if not declared:
@@ -142,8 +140,8 @@ def standing(baseline: Experiment, candidate: Experiment, *, confidence: float, 
     plan = SpendingPlan(looks, declared[0].spending, confidence, None if is_paired else fixed)
     look = looks.index(n_runs[0]) + 1
     critical = at_look(plan, look)
-    spending, level = SPENDING_NAMES[plan.spending], level_text(1 - critical)
-    return Standing(1 - critical, Note.LOOK(look, len(looks), looks, spending, critical, level), plan, look)
+    sentence = Note.LOOK(look, len(looks), looks, SPENDING_NAMES[plan.spending], critical, 1 - critical)
+    return Standing(1 - critical, sentence, plan, look)
 
 
 def pending(experiments: Sequence[Experiment]) -> str:
@@ -154,6 +152,12 @@ def pending(experiments: Sequence[Experiment]) -> str:
     waiting = [one for one in experiments if one.n_pending]
     sides = tuple(Note.ENDED(one.n_planned - one.n_pending, one.n_planned, one.name) for one in waiting)
     return Reason.PENDING(sides) if sides else ""
+
+
+def unplanned(experiments: Sequence[Experiment]) -> str:
+    """The mark of figures after looks that were not declared; empty where there were none."""
+    n_looks = max(experiment.n_unplanned_looks for experiment in experiments)
+    return Reason.UNPLANNED(n_looks) if n_looks else ""
 
 
 def n_counted(experiment: Experiment) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from deviate.model.comparisons import Description
-from deviate.model.estimates import Interval, Score, Unavailable
+from deviate.model.estimates import Score, Unavailable
 from deviate.model.findings import ExperimentFindings, NoiseFindings, NoiseRow, NoiseTable, Study
 from deviate.model.phrases import Reason
 from deviate.model.plan import SelectedMetric
@@ -77,7 +77,9 @@ def _row(study: Study, index: int, scores: dict[str, tuple[Score, ...]], confide
         varied=experiment.varied,
         scores=scores[experiment.variant],
         sd=sd_of(values) if values else Unavailable(Reason.NO_SCORE),
-        sd_interval=_sd_interval(study, index, values, confidence),
+        sd_interval=Unavailable(Reason.CONFIGURATION)
+        if kind == "configuration"
+        else sd_interval(values, confidence=confidence),
         ratio=no_ratio or sd_ratio(whole, values),
         ratio_interval=no_ratio or sd_ratio_interval(whole, values, confidence=confidence),
         share=no_share or spread.variance_share(whole, values),
@@ -107,12 +109,6 @@ def _description(study: Study, index: int, metric: SelectedMetric) -> Descriptio
 
 def _values(scores: Sequence[Score]) -> list[float]:
     return [score.value for score in scores]
-
-
-def _sd_interval(study: Study, index: int, values: Sequence[float], confidence: float) -> Interval | Unavailable:
-    if study.kinds[index] == "configuration":
-        return Unavailable(Reason.CONFIGURATION)
-    return sd_interval(values, confidence=confidence)
 
 
 def _no_ratio(study: Study, index: int, values: Sequence[float], whole: Sequence[float]) -> Unavailable | None:

@@ -11,7 +11,7 @@ from deviate.model.records import Experiment
 from deviate.stats.estimates.effect import hedges_g, hedges_g_interval, sd_ratio, sd_ratio_interval
 from deviate.stats.estimates.sample import SampleSummary, too_few
 from deviate.stats.hypothesis.two_sample import welch_interval
-from deviate.stats.interim_analysis import pending
+from deviate.stats.interim_analysis import pending, unplanned
 
 
 def compare_published(
@@ -74,9 +74,7 @@ def _why_no_interval(experiment: Experiment, described: Description, published: 
 
 def _mark(experiment: Experiment) -> str:
     """What an interval may not be taken for, because of earlier or later looks at the runs."""
-    if experiment.n_unplanned_looks:
-        return Reason.UNPLANNED(experiment.n_unplanned_looks)
-    return "nominal" if experiment.looks else ""
+    return unplanned([experiment]) or ("nominal" if experiment.looks else "")
 
 
 def _with_mark(interval: Interval | Unavailable, mark: str) -> Interval | Unavailable:

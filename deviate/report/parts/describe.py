@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from deviate.model.comparisons import Description
 from deviate.model.estimates import Estimate, Interval, Unavailable
-from deviate.model.phrases import Reason, Wording
+from deviate.model.phrases import Reason
 from deviate.model.plan import SelectedMetric
 from deviate.model.texts import first_few
 from deviate.report.document import Absent, Entry, SummaryLine, TableRow, cell
@@ -53,10 +53,10 @@ def runs_of(description: Description) -> str:
     return "; ".join(filter(None, (f"{description.n} of {description.n_runs} runs", reasons)))
 
 
-def _ended(kind: Wording | None) -> str:
+def _ended(kind: str | None) -> str:
     if kind is None:
         return "without a score"
-    return "without any report" if kind is Reason.SILENT else kind.value
+    return "without any report" if kind is Reason.SILENT else kind
 
 
 def n_pieces(description: Description, of: str = " of ") -> Pieces:

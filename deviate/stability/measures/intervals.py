@@ -12,7 +12,7 @@ from deviate.model.texts import count
 from deviate.series.score import LARGEST
 from deviate.stability.measures.blocks import Matrix, mirror
 from deviate.stats.estimates.one_sample import SINGLE_RUN, mean_interval, mean_of, sd_interval, sd_of
-from deviate.stats.estimates.sample import SampleSummary, Values, resolution
+from deviate.stats.estimates.sample import SampleSummary, Values, resolution, too_few
 from deviate.stats.estimates.summary import t_quantile, welch_df
 
 JACKKNIFE = "jackknife over runs"
@@ -45,7 +45,7 @@ def sampling_sd(share: Estimate, n_examples: int) -> Estimate:
     if isinstance(share, Unavailable):
         return share
     if not 0 < share < 1:
-        return Unavailable("all predictions right or all wrong in every run")
+        return Unavailable(Reason.ALL_OR_NONE)
     return math.sqrt(share * (1 - share) / n_examples)
 
 
@@ -67,8 +67,8 @@ def jackknife(value: float, without: Sequence[float], confidence: float) -> Inte
     Source: Tukey (1958); SE = sqrt((n - 1) / n sum (theta_(-i) - mean)^2), Student t with n - 1 degrees of freedom.
     """
     n = len(without)
-    if n < VERDICT_RUNS:
-        return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {n}")
+    if few := too_few(VERDICT_RUNS, n):
+        return few
     if not all(map(math.isfinite, (value, *without))):
         return Unavailable("not defined when a run is left out")
     if max(without) - min(without) <= resolution(without):
@@ -91,8 +91,8 @@ def over_pairs(name: MeasureName, matrix: Matrix, confidence: float = 0.95) -> M
     if isinstance(value, Unavailable):
         return Measure(name, value, value)
     n = len(matrix)
-    if n < VERDICT_RUNS:
-        return Measure(name, value, Unavailable(f"needs {VERDICT_RUNS} runs, has {n}"))
+    if few := too_few(VERDICT_RUNS, n):
+        return Measure(name, value, few)
     if reason := _spread_refusal(matrix):
         return Measure(name, value, reason)
     half = t_quantile((1 + confidence) / 2, n - 1) * standard_error(matrix)
@@ -113,10 +113,8 @@ def difference_over_pairs(name: MeasureName, baseline: Matrix, candidate: Matrix
     if isinstance(after, Unavailable):
         return _nothing(name, f"candidate: {after.reason}")
     difference = after - before
-    sizes = len(baseline), len(candidate)
-    if min(sizes) < VERDICT_RUNS:
-        reason = Unavailable(f"needs {VERDICT_RUNS} runs in each, has {sizes[0]} and {sizes[1]}")
-        return Measure(name, difference, reason)
+    if few := too_few(VERDICT_RUNS, len(baseline), len(candidate)):
+        return Measure(name, difference, few)
     refusals = [_spread_refusal(side) for side in (baseline, candidate)]
     if all(refusals):
         kind = Reason.IDENTICAL if difference == 0 else Reason.CONSTANT_DIFFERENCE

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.model.records import CapturedSet
 from deviate.model.stability import MeasureName, Reduction
-from deviate.model.texts import count
 from deviate.stability.measures.classified import Classified, classify, measures_of
 from deviate.stability.measures.intervals import NO_TRUTH, jackknife
 from deviate.stats.estimates.one_sample import SINGLE_RUN
-from deviate.stats.estimates.sample import moments
+from deviate.stats.estimates.sample import moments, too_few
 
 COPIES = {
     "flip": 1,
@@ -123,8 +122,8 @@ def _reduction(single: Classified, averaged: Classified, runs: NDArray[np.intp])
 
 def _interval(value: float, single: Classified, averaged: Classified, confidence: float) -> Interval | Unavailable:
     n = len(averaged.accuracies)
-    if n < VERDICT_RUNS:
-        return Unavailable(f"needs {count(VERDICT_RUNS, 'run')}, has {n}")
+    if few := too_few(VERDICT_RUNS, n):
+        return few
     runs = np.arange(n)
     without = [_reduction(single, averaged, np.delete(runs, run)) for run in runs]
     shares = [share for share in without if not isinstance(share, Unavailable)]

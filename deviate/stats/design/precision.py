@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deviate.errors import InputError
-from deviate.model.estimates import Estimate, Unavailable, level_text
+from deviate.model.estimates import Estimate, Unavailable
 from deviate.model.phrases import Note, remarks
 from deviate.model.records import Experiment
 from deviate.stats.design.power import fewest
@@ -118,7 +118,7 @@ def precision_note(scores: Sequence[float], target: PrecisionTarget, confidence:
     if isinstance(width, Unavailable):
         return Note.BY_PRECISION(wanted, Note.WITHOUT_INTERVAL(width.reason))
     got = "reached" if width <= _target_width(scores, target) else Note.NOT_REACHED
-    return remarks(Note.BY_PRECISION(wanted, got), Note.UNDER_COVERAGE(level_text(confidence)))
+    return remarks(Note.BY_PRECISION(wanted, got), Note.UNDER_COVERAGE(confidence))
 
 
 def target_of(experiment: Experiment) -> PrecisionTarget | None:

@@ -79,13 +79,13 @@ def refusal(minimum: int, *samples: Sample) -> Unavailable | None:
     sizes = [sample.n if isinstance(sample, SampleSummary) else len(sample) for sample in samples]
     if few := too_few(minimum, *sizes):
         return few
-    for sample in samples:
-        if isinstance(sample, SampleSummary):
-            if not (abs(sample.mean) <= LARGEST and 0 <= sample.sd <= LARGEST):
-                return Unavailable(Reason.NO_NUMBER)
-        elif not all(abs(value) <= LARGEST for value in sample):
-            return Unavailable(Reason.NO_NUMBER)
-    return None
+    return None if all(map(_is_finite, samples)) else Unavailable(Reason.NO_NUMBER)
+
+
+def _is_finite(sample: Sample) -> bool:
+    if isinstance(sample, SampleSummary):
+        return abs(sample.mean) <= LARGEST and 0 <= sample.sd <= LARGEST
+    return all(abs(value) <= LARGEST for value in sample)
 
 
 def spread_refusal(*samples: Sample) -> Unavailable | None:

@@ -8,7 +8,7 @@ import scipy
 from scipy import special
 
 from deviate.model.comparisons import Description, SpreadVerdict, SpreadWord
-from deviate.model.estimates import SPREAD_RUNS, Estimate, Interval, Test, Unavailable, level_text
+from deviate.model.estimates import SPREAD_RUNS, Estimate, Interval, Test, Unavailable
 from deviate.model.phrases import Method, Note, Reason, remarks
 from deviate.series.score import LARGEST
 from deviate.stats.estimates.effect import sd_ratio_interval
@@ -101,7 +101,7 @@ def decide_spread(
         return SpreadVerdict(word, reason, spread_ratio)
     is_within = 1 / spread_ratio < inner.low and inner.high < spread_ratio
     if is_within:
-        reason = remarks(reason, Note.WITHIN_RATIO(level_text(inner.confidence), spread_ratio))
+        reason = remarks(reason, Note.WITHIN_RATIO(inner.confidence, spread_ratio))
     return SpreadVerdict(word, reason, spread_ratio, is_within)
 
 
@@ -116,14 +116,13 @@ def _judge_spread(
     for side, description in (("baseline", baseline), ("candidate", candidate)):
         if description.tails:
             return "undecided", Reason.OF(side, description.tails)
-    level = level_text(outer.confidence)
     if outer.low <= 1 <= outer.high:
-        return "undecided", Reason.CONTAINS_ONE(level)
+        return "undecided", Reason.CONTAINS_ONE(outer.confidence)
     if isinstance(brown_forsythe, Unavailable):
-        return "undecided", Reason.NO_ROBUST_TEST(level, brown_forsythe.reason)
+        return "undecided", Reason.NO_ROBUST_TEST(outer.confidence, brown_forsythe.reason)
     if brown_forsythe.p_value >= 1 - confidence:
-        return "undecided", Reason.ROBUST_OPEN(level)
-    return "steadier" if outer.high < 1 else "less steady", Reason.EXCLUDES_ONE(level)
+        return "undecided", Reason.ROBUST_OPEN(outer.confidence)
+    return "steadier" if outer.high < 1 else "less steady", Reason.EXCLUDES_ONE(outer.confidence)
 
 
 # Variances of variants: the share that one has in another, and what is left when parts are taken from the whole.

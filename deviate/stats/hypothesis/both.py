@@ -134,8 +134,7 @@ def including(interval: Interval, null: float) -> Interval:
 def too_few_arrangements(n_baseline: int, n_candidate: int, alpha: float, *, is_paired: bool) -> Unavailable:
     """Why there is no interval at this level."""
     least = smallest_p(n_baseline, n_candidate, is_paired=is_paired)
-    reason = Reason.SMALLEST_P_OF_PAIRS(n_baseline, least, alpha)
-    return Unavailable(reason if is_paired else Reason.SMALLEST_P(n_baseline, n_candidate, least, alpha))
+    return Unavailable(Reason.SMALLEST_P(least, alpha))
 
 
 @statistic(n_samples=2, minimum=4, shift="ignores", scale="ignores")

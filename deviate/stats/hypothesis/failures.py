@@ -75,7 +75,7 @@ def rate_test(baseline: tuple[int, int], candidate: tuple[int, int]) -> Test | U
     table = np.array([[k_a, k_b], [n_a - k_a, n_b - k_b]])
     if max(n_b, n_a) > MOST_FOR_BOSCHLOO:
         p_value = float(scipy.stats.fisher_exact(table).pvalue)
-        return Test("Fisher", k_a / n_a - k_b / n_b, never_zero(p_value), note=Note.CONSERVATIVE)
+        return Test("Fisher", k_a / n_a - k_b / n_b, never_zero(p_value), note="exact")
     result = scipy.stats.boschloo_exact(table, alternative="two-sided")
     return Test("Boschloo", float(result.statistic), never_zero(float(result.pvalue)), note="exact")
 

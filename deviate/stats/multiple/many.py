@@ -29,7 +29,7 @@ from deviate.stats.estimates.sample import (
 )
 from deviate.stats.hypothesis.both import ask_both, both_interval
 from deviate.stats.hypothesis.two_sample import welch, welch_interval
-from deviate.stats.interim_analysis import pending
+from deviate.stats.interim_analysis import pending, unplanned
 from deviate.stats.multiple.pairs import holm, match_metrics
 from deviate.stats.registry import statistic
 
@@ -160,12 +160,12 @@ def withheld(described: Sequence[ExperimentFindings]) -> tuple[str, str]:
     There is no mark where intervals of differences are withheld too, as runs have not ended.
     Critical values for looks exist for two experiments in one metric, not for more.
     """
-    if reason := pending([findings.experiment for findings in described]):
+    experiments = [findings.experiment for findings in described]
+    if reason := pending(experiments):
         return reason, ""
-    n_unplanned = max(findings.experiment.n_unplanned_looks for findings in described)
-    if n_unplanned:
-        return Reason.UNPLANNED(n_unplanned), Reason.UNPLANNED(n_unplanned)
-    if any(findings.experiment.looks for findings in described):
+    if reason := unplanned(experiments):
+        return reason, reason
+    if any(experiment.looks for experiment in experiments):
         return Reason.NO_CONSTANTS, Note.NOT_COUNTED
     return "", ""
 

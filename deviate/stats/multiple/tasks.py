@@ -13,7 +13,7 @@ import scipy
 from deviate.model.comparisons import Aggregated, Contrast, TaskFindings
 from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interval, Test, Unavailable
 from deviate.model.findings import ExperimentFindings
-from deviate.model.phrases import Method, Note, Reason, listed, remarks
+from deviate.model.phrases import Method, Note, Reason, remarks
 from deviate.series.score import LARGEST
 from deviate.stats.changes import change_results
 from deviate.stats.estimates.sample import Values, moments, never_zero, refusal, too_few
@@ -376,7 +376,7 @@ def _widen(drawn: np.ndarray, estimate: float, confidence: float, fewest: int, d
     upper = (1 + confidence) / 2
     factor = math.sqrt(fewest / (fewest - 1)) * float(scipy.stats.t.ppf(upper, df) / scipy.stats.norm.ppf(upper))
     low, high = estimate - factor * max(0.0, estimate - low), estimate + factor * max(0.0, high - estimate)
-    return Interval(low, high, confidence, Method.WIDENED(len(drawn)))
+    return Interval(low, high, confidence, Method.EXPANDED(len(drawn)))
 
 
 def _tail(sizes: Sequence[int], confidence: float) -> float:
@@ -471,7 +471,7 @@ def friedman(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
     if n_arrangements <= MOST_ARRANGEMENTS:
         sums = _all_sums(centred)
         p_value = float(np.mean(unit * np.sum(sums**2, axis=1) >= least))
-        how: str = Note.EXACT_PERMUTATION
+        note: str = Note.EXACT_PERMUTATION
     else:
         # Sorted, so that permutations do not depend on the order of tasks or experiments.
         rows = np.sort(centred, axis=1)
@@ -479,8 +479,7 @@ def friedman(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
         order = np.argsort(rng.random((N_RESAMPLES, n_tasks, n_samples)), axis=2)
         drawn = np.take_along_axis(rows[None], order, axis=2).sum(axis=1)
         p_value = (1 + int(np.sum(unit * np.sum(drawn**2, axis=1) >= least))) / (N_RESAMPLES + 1)
-        how = Note.PERMUTATION(N_RESAMPLES)
-    note = listed(how, Note.WITHIN_TASKS)
+        note = Note.PERMUTATION(N_RESAMPLES)
     return Test(Method.FRIEDMAN, observed, never_zero(p_value), n_samples - 1, note)
 
 

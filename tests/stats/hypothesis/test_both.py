@@ -10,6 +10,7 @@ from samples import sample
 from scipy import stats as scipy_stats
 
 from deviate.model.estimates import MANY_RESAMPLES, Interval, Unavailable
+from deviate.model.phrases import Reason
 from deviate.stats.compare import compare
 from deviate.stats.hypothesis.both import BothTests, ask_both, both_interval, interval_of_both
 from deviate.stats.hypothesis.two_sample import welch_interval
@@ -159,9 +160,7 @@ def test_a_level_that_no_arrangement_reaches_has_no_interval() -> None:
     b, a = sample(0, 1, 5), sample(9, 1, 5)
     assert smallest_p(5, 5) == pytest.approx(2 / 252)
     assert smallest_p(6, 6, is_paired=True) == pytest.approx(2 / 64)
-    assert both_interval(b, a, confidence=0.999) == Unavailable(
-        "the smallest possible p of 5 v 5 runs is .0079, not below .001"
-    )
+    assert both_interval(b, a, confidence=0.999) == Unavailable(Reason.SMALLEST_P(2 / 252, 1 - 0.999))
 
 
 def test_neither_the_order_of_runs_nor_shift_nor_scale_changes_a_p() -> None:
