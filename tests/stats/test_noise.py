@@ -223,7 +223,7 @@ def test_absorbed_flips_are_counted_beside_the_spread_and_are_no_part_of_it() ->
     assert row.n == 5
     assert row.sd == pytest.approx(np.std([90, 91, 93, 94, 95], ddof=1))
     assert row.note == "2 of 7 flips absorbed, left out"
-    assert row.share == Unavailable(Reason.NO_PART("algo+impl"))
+    assert row.share == Unavailable("no part of algo+impl")
     (found,) = _noise(*usual(), _one_bit("abscdes")).absorption
     assert found.absorbed == (2, 6)
     assert "one-bit: 2 of 7 flips absorbed (replicates 2 and 6): metrics and final weights bitwise as in control." in (
