@@ -180,7 +180,7 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
         _fact("Hash of the sources", clean(experiment.sources_hash)),
         _fact("Created", instant(experiment.created)),
         _fact("Runs planned", str(experiment.n_planned)),
-        *(_fact("Number of runs", text) for text in _describe_decision(experiment)),
+        *(_fact("Number of runs", text) for text in describe_decision(experiment)),
         _fact("Runs at a time", str(experiment.jobs)),
         _fact("Threads", _threads(experiment)),
         _fact("Records", "" if experiment.folder is None else clean(str(experiment.folder))),
@@ -214,7 +214,7 @@ def _fact(label: str, text: str) -> Fact:
     return Fact(label, cell(text) if text else Absent("not recorded"))
 
 
-def _describe_decision(experiment: Experiment) -> tuple[str, ...]:
+def describe_decision(experiment: Experiment) -> tuple[str, ...]:
     """How the number of runs was decided, unless it was given as a number."""
     looks = ", ".join(map(str, experiment.looks))
     sentences = [
