@@ -43,11 +43,9 @@ def _answers(findings: Findings, report: Report) -> Iterator[tuple[str, Iterable
     proved = () if report.noise is None else report.noise.items
     yield "Which factors of variability do they capture?", (*_factors(experiments), *report.conditions, *proved)
     yield "Over how many runs?", _runs(findings, experiments)
-    written = f"Runs are taken as independent. Computed by deviate {__version__}, which also writes the score of every run (CSV, JSON)."
-    yield (
-        "How were they computed, and what is assumed?",
-        (*report.footnotes, *(noise.footnotes if noise else ()), written),
-    )
+    written = f"Computed by deviate {__version__}, which also writes the score of every run (CSV, JSON)."
+    notes = (*report.footnotes, *(noise.footnotes if noise else ()))
+    yield "How were they computed, and what is assumed?", ("Runs are taken as independent.", *notes, written)
     if findings.pairs:
         yield "How were differences tested?", _tests(findings, report)
     if report.stability:
