@@ -157,28 +157,6 @@ class RankPlot(Plot):
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileLine:
-    """Share of scores above each threshold, with its band; `index` chooses the colour."""
-
-    label: str
-    note: str
-    index: int
-    shares: tuple[float, ...]
-    band: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProfilePlot(Plot):
-    """Performance profiles of all experiments."""
-
-    file_name: ClassVar[str] = "profile"
-
-    axis: str
-    thresholds: tuple[float, ...]
-    lines: tuple[ProfileLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class SurvivalLine:
     """Share of the runs of one experiment that have not reached the target, by step; a step function.
 
@@ -202,30 +180,6 @@ class SurvivalPlot(Plot):
     file_name: ClassVar[str] = "survival-{title}"
 
     lines: tuple[SurvivalLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DifferencePlot(Plot):
-    """Difference of candidate and baseline over steps, with a simultaneous confidence band.
-
-    Attributes:
-        steps: of the main loop, which `counter` numbers and names.
-        first: the first step at which the band leaves 0; None where it never does. first_label: as the script counts.
-        index: of the candidate, which gives the colour.
-        note: how many runs of each side there are.
-    """
-
-    file_name: ClassVar[str] = "difference-{whole_title}"
-
-    axis: str
-    note: str
-    index: int
-    steps: tuple[int, ...]
-    difference: tuple[float, ...]
-    band: tuple[tuple[float, float], ...]
-    first: int | None
-    first_label: str = ""
-    counter: LoopCounter = STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,24 +254,48 @@ class MatrixPlot(Plot):
 
 @dataclass(frozen=True, slots=True)
 class StepLine:
-    """One experiment over main-loop steps; NaN where there is no value or no interval."""
+    """One line over main-loop steps or thresholds; NaN where there is no value or no interval.
+
+    Attributes:
+        index: of the experiment, which gives the colour.
+    """
 
     index: int
     label: str
     note: str
-    steps: tuple[int, ...]
+    steps: tuple[float, ...]
     values: tuple[float, ...]
     band: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StepsPlot(Plot):
-    """Distance between runs over the steps of the main loop."""
+    """Lines with bands over the steps of the main loop, such as the distance between runs.
+
+    Attributes:
+        first: the first step at which a band leaves 0; None where it never does.
+    """
 
     file_name: ClassVar[str] = "steps-{title}"
 
     axis: str
     lines: tuple[StepLine, ...]
+    steps_axis: str = STEPS.name
+    first: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePlot(StepsPlot):
+    """Performance profiles of all experiments: the share of scores above each threshold."""
+
+    file_name: ClassVar[str] = "profile"
+
+
+@dataclass(frozen=True, slots=True)
+class DifferencePlot(StepsPlot):
+    """Difference of candidate and baseline over steps as the script counts, with a simultaneous confidence band."""
+
+    file_name: ClassVar[str] = "difference-{whole_title}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Lines over main-loop steps: distances between runs, times to a target, differences of curves, growing differences."""
+"""Lines over main-loop steps or thresholds: distances, differences of curves, profiles, times to a target, growth."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from deviate.report.figures.bundle import LARGEST, CurveLine, Floats, number_steps, thin
+from deviate.report.figures.bundle import LARGEST, CurveLine, Floats, thin
 from deviate.report.figures.panel import (
     LegendEntry,
     Panel,
@@ -23,7 +23,7 @@ from deviate.report.figures.panel import (
 )
 from deviate.report.figures.surface import Surface
 from deviate.report.format import MINUS
-from deviate.report.plots import DifferencePlot, GrowthPanel, GrowthPlot, StepLine, StepsPlot, SurvivalPlot
+from deviate.report.plots import GrowthPanel, GrowthPlot, StepLine, StepsPlot, SurvivalPlot
 
 DISTANCE_HEIGHT, DISTANCE_LEFT = 190, 54
 SHAPES_ON_DISTANCE = 12
@@ -34,16 +34,21 @@ def draw_steps(plot: StepsPlot, surface: Surface) -> Figure:
     entries = [LegendEntry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
     beside = room_beside(surface, entries, DISTANCE_HEIGHT)
     panel = new_panel(surface, DISTANCE_HEIGHT, () if beside else entries, left=DISTANCE_LEFT, right=beside or 16)
-    first, last = (end(step for line in plot.lines for step in line.steps) for end in (min, max))
+    steps = np.array([step for line in plot.lines for step in line.steps], dtype=float)
     values = np.concatenate([np.array([*line.values, *np.ravel(line.band)]) for line in plot.lines])
     finite = values[np.isfinite(values)]
-    y = pad_limits(min(0.0, float(finite.min())), float(finite.max()))
-    panel.set_scale(pad_limits(float(first), float(last)), y, is_whole=True)
+    y = pad_limits(min(0.0, float(finite.min())), max(0.0, float(finite.max())))
+    is_whole = bool((steps == np.round(steps)).all())
+    panel.set_scale(pad_limits(float(steps.min()), float(steps.max())), y, is_whole=is_whole)
     for line in plot.lines:
         _draw_distance(panel, line)
+    if finite.min() < 0:
+        panel.rule(y=0, is_dashed=False)
+    if plot.first is not None:
+        panel.rule(x=plot.first)
     if beside:
         panel.name_ends(entries, [_last_value(line) for line in plot.lines])
-    return panel.finish(plot.axis, "main-loop step")
+    return panel.finish(plot.axis, plot.steps_axis)
 
 
 def _last_value(line: StepLine) -> float:
@@ -53,8 +58,9 @@ def _last_value(line: StepLine) -> float:
 
 def _draw_distance(panel: Panel, line: StepLine) -> None:
     x, y = np.array(line.steps, dtype=float), np.array(line.values, dtype=float)
-    low, high = np.array(line.band, dtype=float).T
-    panel.band(x, low, high, line.index)
+    if line.band:
+        low, high = np.array(line.band, dtype=float).T
+        panel.band(x, low, high, line.index)
     panel.line(x, y, line.index, width=1.6, is_dashed=is_dashed(line.index))
     every = -(-len(x) // SHAPES_ON_DISTANCE)
     panel.points(x[::every], y[::every], line.index, diameter=7)
@@ -82,28 +88,6 @@ def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
         panel.line(*join_lines(ticks), line.index, width=1.4, stroke=surface.ink)
     ended = ", | a run that ended" if any(line.ended for line in plot.lines) else ""
     return panel.finish(f"share of runs not yet at the target{ended}", "main-loop steps done")
-
-
-def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
-    """Draw the difference with its band, a line at 0, and a line at the first difference."""
-    x, y = number_steps(np.array(plot.steps, dtype=float), plot.counter), np.array(plot.difference)
-    low, high = np.array(plot.band, dtype=float).T
-    is_known = np.isfinite(low) & np.isfinite(high)
-    figure = new_figure(surface, PANEL_HEIGHT + PANEL_TOP + 60)
-    panel = add_panel(figure, surface, left=PANEL_LEFT, bottom=60, right=PANEL_RIGHT, top=PANEL_TOP)
-    bottom, top = min(0.0, float(low[is_known].min())), max(0.0, float(high[is_known].max()))
-    margin = 0.05 * ((top - bottom) or 1.0)
-    panel.set_scale((x[0], x[-1]), (bottom - margin, top + margin), is_whole=True)
-    panel.band(x, low, high, plot.index)
-    panel.line(x, np.clip(y, bottom, top), plot.index, width=2)
-    panel.rule(y=0, is_dashed=False)
-    if plot.first is not None:
-        panel.rule(x=number_steps(np.array([plot.first], dtype=float), plot.counter)[0])
-    panel.name_y(plot.axis)
-    panel.name_x(plot.counter.name)
-    first = "" if plot.first is None else f"; dotted: they first differ at {plot.first_label}"
-    panel.text(6 - PANEL_LEFT, -51, surface.fit(f"{plot.note}{first}", surface.n_units - 12))
-    return figure
 
 
 GROWTH_HEIGHT, GROWTH_GAP, GROWTH_LEFT, GROWTH_RIGHT, GROWTH_TOP, GROWTH_BELOW = 110, 52, 58, 16, 26, 42

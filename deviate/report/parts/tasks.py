@@ -24,7 +24,7 @@ from deviate.report.numbers import ShownNumber, factor
 from deviate.report.parts.compare import ratio_cell, test_cell
 from deviate.report.parts.describe import bracket, cell_of, places_of_interval
 from deviate.report.parts.multi_comparison import pair_matrix
-from deviate.report.plots import ProfileLine, ProfilePlot, RankPlot
+from deviate.report.plots import ProfilePlot, RankPlot, StepLine
 
 
 def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
@@ -191,9 +191,9 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
     order = [*labels]
     lines = []
     for position, (aggregate, runs) in enumerate(zip(tasks.aggregated, tasks.n, strict=True)):
-        label = name_text(aggregate.name)
+        label, note = name_text(aggregate.name), f"n = {sum(runs)} scores"
         index = order.index(label) if label in order else position
-        lines.append(ProfileLine(label, f"n = {sum(runs)} scores", index, aggregate.profile, aggregate.profile_band))
+        lines.append(StepLine(index, label, note, tasks.thresholds, aggregate.profile, aggregate.profile_band))
     text = "; ".join(f"{line.label}, {line.note}" for line in lines)
     has_band = any(line.band for line in lines)
     band = f"with its pointwise {level} band" if has_band else "without bands, for which there are too few runs"
@@ -202,9 +202,9 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
         title="Performance profiles",
         description=f"Share of scores above each threshold, mean over {len(tasks.tasks)} tasks, {band}: {text}.",
         caption=f"Share of scores above each threshold, mean over tasks, {band}: higher is better.",
-        axis="normalised score" if tasks.is_scaled else "score",
-        thresholds=tasks.thresholds,
+        axis="share of scores above the threshold",
         lines=tuple(lines),
+        steps_axis=f"threshold: {'normalised score' if tasks.is_scaled else 'score'}",
     )
 
 
