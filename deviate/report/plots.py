@@ -28,7 +28,7 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class PointGroup:
-    """The scores of one experiment; `mean` and its interval are None where the findings have none.
+    """The scores of one experiment, or of one of its classes; `mean` and its interval are None where there are none.
 
     Attributes:
         index: place of the experiment in the report, which gives colour and shape.
@@ -180,30 +180,6 @@ class SurvivalPlot(Plot):
     file_name: ClassVar[str] = "survival-{title}"
 
     lines: tuple[SurvivalLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BreakdownLine:
-    """One class: the scores of its runs, and their mean with the SD where it is available."""
-
-    label: str
-    values: tuple[float, ...]
-    mean: float | None
-    sd: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class BreakdownPlot(Plot):
-    """Classes in rows, widest spread first; `index` is the position of the experiment in the report.
-
-    Attributes:
-        has_range: a thin line joins the points of a class.
-    """
-
-    axis: str
-    index: int
-    lines: tuple[BreakdownLine, ...]
-    has_range: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ NARROWEST = 62
 """Units for each of several groups side by side; where there are fewer, groups are rows."""
 MARGINS = 0.2
 """Groups that would have room in the margins of a panel in which groups stand side by side."""
-ROW, ROWS_TOP, ROWS_BOTTOM, GAP = 40, 30, 26, 22
+ROW, LOWEST_ROW, FEW_ROWS, ROWS_TOP, ROWS_BOTTOM, GAP = 40, 30, 12, 30, 26, 22
 
 
 def draw_estimation(plot: EstimationPlot, surface: Surface) -> Figure:
@@ -218,6 +218,7 @@ def _draw_row_plot(plot: EstimationPlot, surface: Surface) -> Figure:
     names = min(130.0, 0.28 * surface.n_units)
     beside = 0.3 * surface.n_units if plot.differences else 0.0
     n = len(plot.groups)
+    height = ROW if n <= FEW_ROWS else LOWEST_ROW
     values = [value for group in plot.groups for value in group.values]
     drawn = {group.label: group.one_sd if plot.differences else (group.low, group.high) for group in plot.groups}
     ends = [end for pair in drawn.values() for end in pair if end is not None]
@@ -227,7 +228,7 @@ def _draw_row_plot(plot: EstimationPlot, surface: Surface) -> Figure:
         difference_tail = cut_note(is_cut=_leaves(_difference_limits(plot), _difference_ends(plot)))
     both = f"{plot.axis}{tail}    {_difference_axis(plot)}{difference_tail}"
     rise = 18 if plot.differences and surface.text_width(both) > surface.n_units - 20 else 0
-    figure = new_figure(surface, ROW * n + ROWS_TOP + rise + ROWS_BOTTOM)
+    figure = new_figure(surface, height * n + ROWS_TOP + rise + ROWS_BOTTOM)
     left, right = names + 12, 14 + (beside + GAP if beside else 0)
     points = add_panel(figure, surface, left=left, bottom=ROWS_BOTTOM, right=right, top=ROWS_TOP + rise)
     points.axes.set_xlim(*limits)
@@ -235,7 +236,7 @@ def _draw_row_plot(plot: EstimationPlot, surface: Surface) -> Figure:
     points.ticks_x(5)
     size = diameter(max(len(group.values) for group in plot.groups))
     for place, group in enumerate(plot.groups):
-        _draw_row(points, place, group, drawn[group.label], size)
+        _draw_row(points, place, group, drawn[group.label], size, 0.3 * height)
     for place, group in enumerate(plot.groups):
         points.name_row(place, n, [group.label, group.note], gap=12, width=names)
     points.name_above(plot.axis, tail=tail, above=8 + rise, left=6 - left)
@@ -261,11 +262,16 @@ def _difference_axis(plot: EstimationPlot) -> str:
 
 
 def _draw_row(
-    panel: Panel, place: int, group: PointGroup, ends: tuple[float | None, float | None], size: float
+    panel: Panel,
+    place: int,
+    group: PointGroup,
+    ends: tuple[float | None, float | None],
+    size: float,
+    height: float,
 ) -> None:
     """Draw the points of a row and their mean below."""
     if group.values:
-        panel.swarm(group.values, place - 0.08, group.index, height=0.3 * ROW, diameter=size)
+        panel.swarm(group.values, place - 0.08, group.index, height=height, diameter=size)
     if group.mean is None or len(group.values) == 1:
         return
     y = place + 0.36

@@ -16,7 +16,7 @@ from deviate.report.figures.curves import draw_curves
 from deviate.report.figures.dependence import draw_planning, draw_sweep
 from deviate.report.figures.estimation import draw_estimation
 from deviate.report.figures.matrix import draw_matrix
-from deviate.report.figures.rows import draw_breakdown, draw_forest, draw_kernels
+from deviate.report.figures.rows import draw_forest, draw_kernels
 from deviate.report.figures.steps import draw_growth, draw_steps, draw_survival
 from deviate.report.figures.surface import PAGE, PALETTE, Surface, paper, style
 from deviate.report.figures.tasks import draw_ranks
@@ -31,7 +31,6 @@ DRAWERS: Mapping[type, Callable[[Any, Surface], Figure]] = MappingProxyType(
         plots.ProfilePlot: draw_steps,
         plots.SurvivalPlot: draw_survival,
         plots.DifferencePlot: draw_steps,
-        plots.BreakdownPlot: draw_breakdown,
         plots.PlanningPlot: draw_planning,
         plots.MatrixPlot: draw_matrix,
         plots.StepsPlot: draw_steps,
