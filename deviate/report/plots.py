@@ -32,6 +32,7 @@ class PointGroup:
 
     Attributes:
         index: place of the experiment in the report, which gives colour and shape.
+        remark: stands in the row where there is no mean.
     """
 
     index: int
@@ -42,6 +43,7 @@ class PointGroup:
     sd: float | None
     low: float | None
     high: float | None
+    remark: str = ""
 
     @property
     def one_sd(self) -> tuple[float | None, float | None]:
@@ -72,6 +74,7 @@ class EstimationPlot(Plot):
 
     Attributes:
         reading: what intervals and points mean for the question, for a reader who is no statistician.
+        reference: a value that is marked in a figure of rows.
     """
 
     axis: str
@@ -79,6 +82,7 @@ class EstimationPlot(Plot):
     groups: tuple[PointGroup, ...]
     differences: tuple[PlottedDifference, ...]
     reading: str = ""
+    reference: float | None = None
 
     @property
     def has_shared_axis(self) -> bool:
@@ -112,48 +116,17 @@ class CurvePlot(Plot):
 
 
 @dataclass(frozen=True, slots=True)
-class ForestRow:
-    """Spread of one variant: the SD with its interval, and the deviation of each run from the variant's mean.
-
-    Attributes:
-        remark: stands in the figure where there is no SD, or none but 0.
-    """
-
-    label: str
-    note: str
-    sd: float | None
-    low: float | None
-    high: float | None
-    distances: tuple[float, ...]
-    remark: str
-
-
-@dataclass(frozen=True, slots=True)
-class ForestPlot(Plot):
-    """SDs of the variants of one experiment; `reference` is the SD of the variant that the others are compared with."""
+class ForestPlot(EstimationPlot):
+    """SDs of the variants of one experiment in place of means, and in place of scores how far each is from the mean."""
 
     file_name: ClassVar[str] = "forest-{part}"
 
-    axis: str
-    reference: float | None
-    rows: tuple[ForestRow, ...]
-
 
 @dataclass(frozen=True, slots=True)
-class RankPlot(Plot):
-    """Mean ranks over tasks, best first, as label, text and number.
-
-    Attributes:
-        cliques: ends of bars over experiments that are not told apart.
-    """
+class RankPlot(EstimationPlot):
+    """Mean ranks over tasks in place of means, best first, with half the critical difference to either side."""
 
     file_name: ClassVar[str] = "ranks"
-
-    note: str
-    ranks: tuple[tuple[str, str, float], ...]
-    difference: float
-    difference_label: str
-    cliques: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The estimation plot: every raw point, and beside or below them the difference with its interval.
 
 Source: Gardner & Altman (1986) for two groups, Cumming (2012) for more, turned by a quarter where names have no room
-side by side; Ho et al. (2019) for the combination of raw points and interval.
+side by side; Ho et al. (2019) for the combination of raw points and interval; Lewis & Clarke (2001) for spreads in
+rows; Koning et al. (2005) for mean ranks with half the critical difference to either side.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ from deviate.report.figures.panel import (
 )
 from deviate.report.figures.surface import Surface
 from deviate.report.format import MINUS
-from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup
+from deviate.report.plots import EstimationPlot, ForestPlot, PlottedDifference, PointGroup, RankPlot
 
 PANEL_HEIGHT, BELOW_HEIGHT = 190, 120
 LEFT, RIGHT, NAMES, TOP = 66, 14, 38, 28
@@ -44,7 +45,7 @@ def draw_estimation(plot: EstimationPlot, surface: Surface) -> Figure:
     """Draw a Gardner-Altman plot for two experiments, a Cumming plot for more (in rows for many), or a single group."""
     if plot.has_shared_axis and plot.groups[0].mean is not None:
         return _gardner_altman(plot, plot.groups[0].mean, plot.differences[0], surface)
-    if not _has_room_side_by_side(plot, surface):
+    if isinstance(plot, ForestPlot | RankPlot) or not _has_room_side_by_side(plot, surface):
         return _draw_row_plot(plot, surface)
     return _cumming(plot, surface) if plot.differences else _points_alone(plot, surface)
 
@@ -219,7 +220,7 @@ def _draw_row_plot(plot: EstimationPlot, surface: Surface) -> Figure:
     beside = 0.3 * surface.n_units if plot.differences else 0.0
     n = len(plot.groups)
     height = ROW if n <= FEW_ROWS else LOWEST_ROW
-    values = [value for group in plot.groups for value in group.values]
+    values = [value for group in plot.groups for value in (*group.values, group.mean) if value is not None]
     drawn = {group.label: group.one_sd if plot.differences else (group.low, group.high) for group in plot.groups}
     ends = [end for pair in drawn.values() for end in pair if end is not None]
     limits = axis_limits(values, ends)
@@ -234,11 +235,15 @@ def _draw_row_plot(plot: EstimationPlot, surface: Surface) -> Figure:
     points.axes.set_xlim(*limits)
     points.arrange_rows(n)
     points.ticks_x(5)
+    if plot.reference is not None:
+        points.rule(x=plot.reference)
     size = diameter(max(len(group.values) for group in plot.groups))
     for place, group in enumerate(plot.groups):
         _draw_row(points, place, group, drawn[group.label], size, 0.3 * height)
     for place, group in enumerate(plot.groups):
         points.name_row(place, n, [group.label, group.note], gap=12, width=names)
+        if group.remark:
+            points.text_at(limits[0], place, surface.wrap(group.remark, points.width - 8), ha="left")
     points.name_above(plot.axis, tail=tail, above=8 + rise, left=6 - left)
     if plot.differences:
         beside_left = surface.n_units - 14 - beside
@@ -274,7 +279,7 @@ def _draw_row(
         panel.swarm(group.values, place - 0.08, group.index, height=height, diameter=size)
     if group.mean is None or len(group.values) == 1:
         return
-    y = place + 0.36
+    y = place + (0.36 if group.values else 0)
     low, high = ends
     if low is not None and high is not None:
         panel.level(y, low, high, group.index, width=1.6)

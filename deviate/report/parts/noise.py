@@ -36,7 +36,7 @@ from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell,
 from deviate.report.parts.divergence import proof_row
 from deviate.report.parts.provenance import KERNELS
 from deviate.report.parts.script_seeds import STREAMS
-from deviate.report.plots import ForestPlot, ForestRow
+from deviate.report.plots import ForestPlot, PointGroup
 
 ALL_VARIANTS = "algo+impl,algo,impl,control"
 REFERENCE = "reference"
@@ -372,46 +372,45 @@ def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
 
 
 def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
-    rows = tuple(_forest_row(row) for row in table.rows)
-    if not any(row.sd for row in rows):
+    rows = tuple(_forest_row(row, place) for place, row in enumerate(table.rows))
+    if not any(row.mean for row in rows):
         return None
     name, unit = name_text(table.metric.name), unit_of(table.metric)
     text = "; ".join(
         f"{row.label} {row.remark or _sd_told(table_row)}, {row.note}"
         for row, table_row in zip(rows, table.rows, strict=True)
     )
-    reference = next((row.sd for row in rows if row.label == name_text(table.reference or "")), None)
+    reference = next((row.mean for row in rows if row.label == name_text(table.reference or "")), None)
+    dotted = f" Dotted: the SD of {name_text(table.reference or '')}." if reference else ""
     return ForestPlot(
         key=f"n{index}f",
         title=f"{name}: spread per variant",
         description=f"SD of {name} over runs of each variant with its interval: {text}",
-        caption=_caption(table.reference if reference else None),
+        caption="SD over runs of each variant with its interval; each faint point above is how far one run is from the "
+        f"mean of its variant.{dotted}",
         axis=unit_head(f"SD of {name}", unit),
-        reference=reference or None,
-        rows=rows,
+        difference_axis="",
+        groups=rows,
+        differences=(),
+        reference=reference,
     )
 
 
-def _caption(reference: str | None) -> str:
-    text = (
-        "SD over runs of each variant with its interval; each faint point below is how far one run is from the mean of "
-        "its variant."
-    )
-    return f"{text} Dotted: the SD of {name_text(reference)}." if reference else text
-
-
-def _forest_row(row: NoiseRow) -> ForestRow:
+def _forest_row(row: NoiseRow, index: int) -> PointGroup:
     values = [score.value for score in row.scores]
     mean = math.fsum(values) / len(values) if values else 0.0
-    interval = row.sd_interval
-    return ForestRow(
-        label=name_text(row.variant),
-        note=f"n = {row.n}",
-        sd=None if isinstance(row.sd, Unavailable) else row.sd,
+    sd, interval = row.sd, row.sd_interval
+    has_spread = not isinstance(sd, Unavailable) and sd > 0
+    return PointGroup(
+        index,
+        name_text(row.variant),
+        f"n = {row.n}",
+        values=tuple(abs(value - mean) for value in values) if row.n > 1 and row.sd else (),
+        mean=None if isinstance(sd, Unavailable) or not sd else sd,
+        sd=None,
         low=interval.low if isinstance(interval, Interval) else None,
         high=interval.high if isinstance(interval, Interval) else None,
-        distances=tuple(abs(value - mean) for value in values) if row.n > 1 and row.sd else (),
-        remark="" if row.sd and not isinstance(row.sd, Unavailable) else clean(row.note) or sd_cell(row).text,
+        remark="" if has_spread else clean(row.note) or sd_cell(row).text,
     )
 
 
