@@ -207,6 +207,7 @@ class StepLine:
 
     Attributes:
         index: of the experiment, which gives the colour.
+        is_dashed: so that a line below it is seen where both are equal.
     """
 
     index: int
@@ -214,7 +215,8 @@ class StepLine:
     note: str
     steps: tuple[float, ...]
     values: tuple[float, ...]
-    band: tuple[tuple[float, float], ...]
+    band: tuple[tuple[float, float], ...] = ()
+    is_dashed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,8 @@ class StepsPlot(Plot):
     """Lines with bands over the steps of the main loop, such as the distance between runs.
 
     Attributes:
-        first: the first step at which a band leaves 0; None where it never does.
+        first: the step at which a band leaves 0, or from which lines differ; None where there is none.
+        from_zero: the axis has a place for 0. is_logarithmic: it is one of powers of ten, with a place for 0.
     """
 
     file_name: ClassVar[str] = "steps-{title}"
@@ -231,6 +234,8 @@ class StepsPlot(Plot):
     lines: tuple[StepLine, ...]
     steps_axis: str = STEPS.name
     first: float | None = None
+    from_zero: bool = True
+    is_logarithmic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,34 +314,3 @@ class SweepPlot(Plot):
     scale: str
     from_zero: bool
     lines: tuple[SweepLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GrowthPanel:
-    """One axis over the steps.
-
-    Attributes:
-        axis: its name.
-        lines: a line each, by its label; the values stand at the steps of the plot, NaN where there is none.
-        is_logarithmic: the axis is one of powers of ten, with a place of its own for 0 below them.
-    """
-
-    axis: str
-    lines: tuple[tuple[str, tuple[float, ...]], ...]
-    is_logarithmic: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class GrowthPlot(Plot):
-    """Panels above each other with a common axis of steps.
-
-    Attributes:
-        steps_axis: name of the axis of steps. first: the first step at which the runs differ, None where they do not.
-        names: of both runs.
-    """
-
-    steps_axis: str
-    steps: tuple[int, ...]
-    first: int | None
-    names: tuple[str, str]
-    panels: tuple[GrowthPanel, ...]

@@ -17,7 +17,7 @@ from deviate.report.figures.dependence import draw_planning, draw_sweep
 from deviate.report.figures.estimation import draw_estimation
 from deviate.report.figures.kernels import draw_kernels
 from deviate.report.figures.matrix import draw_matrix
-from deviate.report.figures.steps import draw_growth, draw_steps, draw_survival
+from deviate.report.figures.steps import draw_steps, draw_survival
 from deviate.report.figures.surface import PAGE, PALETTE, Surface, paper, style
 from deviate.report.medium import COLUMN_IN
 from deviate.report.plots import CurvePlot, Plot
@@ -35,7 +35,6 @@ DRAWERS: Mapping[type, Callable[[Any, Surface], Figure]] = MappingProxyType(
         plots.StepsPlot: draw_steps,
         plots.KernelPlot: draw_kernels,
         plots.SweepPlot: draw_sweep,
-        plots.GrowthPlot: draw_growth,
     }
 )
 
