@@ -135,7 +135,7 @@ def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) ->
         x = place + 0.36
         low, high = (group.low, group.high) if draws_interval else group.one_sd
         if low is not None and high is not None:
-            is_cut |= panel.upright(x, low, high, group.index, width=1.6)
+            is_cut |= panel.interval(x, low, high, group.index, width=1.6)
         panel.mark(x, group.mean, group.index, diameter=5.5)
     return is_cut
 
@@ -176,8 +176,8 @@ def _draw_difference(
         return False
     is_cut, estimate = False, origin + difference.estimate
     if difference.low is not None and difference.high is not None:
-        draw = panel.level if is_row else panel.upright
-        is_cut = draw(place, origin + difference.low, origin + difference.high, index)
+        ends = origin + difference.low, origin + difference.high
+        is_cut = panel.interval(place, *ends, index, is_level=is_row)
     panel.mark(*((estimate, place) if is_row else (place, estimate)), index)
     return is_cut
 
@@ -282,5 +282,5 @@ def _draw_row(
     y = place + (0.36 if group.values else 0)
     low, high = ends
     if low is not None and high is not None:
-        panel.level(y, low, high, group.index, width=1.6)
+        panel.interval(y, low, high, group.index, width=1.6, is_level=True)
     panel.mark(group.mean, y, group.index, diameter=5.5)
