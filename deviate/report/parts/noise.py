@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.findings import Findings, NoiseFindings, NoiseRow, NoiseTable, Overhead
@@ -165,67 +166,57 @@ def _no_tables(findings: Findings) -> str:
 
 
 def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
-    name, level = name_text(table.metric.name), confidence_text(findings.confidence)
-    columns = (
-        "Variant",
-        "varies",
-        "n",
-        unit_head("SD", unit_of(table.metric)),
-        f"{level} CI of the SD (chi-square)",
-        f"{_ratio_head(table)} [{level} CI, F, normal theory]",
-        f"share of variance [{level} CI]",
-    )
-    forest = forest_plot(table, index)
+    name, forest = name_text(table.metric.name), forest_plot(table, index)
     blocks = (
         ReportFigure(forest, forest.caption) if forest else Absent("No spread to draw."),
-        DocumentTable(f"{name}: spread per variant", columns, tuple(_row(row) for row in table.rows)),
+        _spreads_table(table, findings),
         Facts((Fact("Excess of variance, algo+impl − algo − impl", _excess(table)),)),
     )
     return Section(f"noise-{index}", name, blocks, is_primary=table.metric.name == findings.primary)
+
+
+def _spreads_table(table: NoiseTable, findings: Findings) -> DocumentTable:
+    level = confidence_text(findings.confidence)
+    spread = f"{unit_head('SD', unit_of(table.metric))} [{level} CI]"
+    columns = ("Variant", "varies", "n", spread, _ratio_head(table), "share of variance")
+    rows = tuple(
+        TableRow(
+            name_text(row.variant),
+            (
+                cell(varies_words(row)),
+                cell(ShownNumber(row.n, 0), value=row.n),
+                spread_cell(row),
+                ratio_cell(row),
+                share_cell(row),
+            ),
+            note=clean(row.note),
+        )
+        for row in table.rows
+    )
+    return DocumentTable(f"{name_text(table.metric.name)}: spread per variant", columns, rows)
 
 
 def _ratio_head(table: NoiseTable) -> str:
     return f"SD ratio to {name_text(table.reference)}" if table.reference else "SD ratio"
 
 
-def _row(row: NoiseRow) -> TableRow:
-    cells = (cell(varies_words(row)), cell(ShownNumber(row.n, 0), value=row.n), sd_cell(row), sd_interval_cell(row))
-    return TableRow(name_text(row.variant), (*cells, ratio_cell(row), share_cell(row)), note=clean(row.note))
-
-
 def _brief(table: NoiseTable, findings: Findings) -> Section:
-    level = confidence_text(findings.confidence)
-    columns = (
-        name_text(table.metric.name),
-        "n",
-        f"{unit_head('SD', unit_of(table.metric))} [{level} CI]",
-        _ratio_head(table),
-        "share of variance",
-    )
-    excess = _excess(table)
+    """The same table without what varies; the notes have the reasons for what is missing in it."""
+    whole, excess = _spreads_table(table, findings), _excess(table)
+    columns = (name_text(table.metric.name), *whole.columns[2:])
+    rows = tuple(_brief_row(row) for row in whole.rows)
     sentences = list(missing(table.rows))
     if not isinstance(excess, Absent):
         sentences.append(f"excess of variance, algo+impl − algo − impl: {excess.text}")
-    return Section("", "", (DocumentTable("", columns, tuple(_brief_row(row) for row in table.rows)), *sentences))
+    return Section("", "", (DocumentTable("", columns, rows), *sentences))
 
 
-def _brief_row(row: NoiseRow) -> TableRow:
-    """n, SD, ratio and share with their intervals, as far as available; the note has reasons for missing ones."""
-    sd, interval, ratios, shares = sd_cell(row), sd_interval_cell(row), ratio_cell(row), share_cell(row)
-    spread: Entry = cell()
-    if isinstance(sd, Cell):
-        spread = cell(*sd.pieces, " [", *interval.pieces, "]") if isinstance(interval, Cell) else sd
+def _brief_row(row: TableRow) -> TableRow:
+    _, _, spread, ratios, _ = row.cells
     is_reference = isinstance(ratios, Absent) and ratios.reason == REFERENCE
-    return TableRow(
-        name_text(row.variant),
-        (
-            cell(ShownNumber(row.n, 0)),
-            spread,
-            ratios if isinstance(ratios, Cell) or is_reference else cell(),
-            shares if isinstance(shares, Cell) else cell(),
-        ),
-        note=clean(row.note) or (sd.reason if isinstance(sd, Absent) else ""),
-    )
+    cells: list[Entry] = [entry if isinstance(entry, Cell) else cell() for entry in row.cells[1:]]
+    cells[2] = ratios if is_reference else cells[2]
+    return replace(row, cells=tuple(cells), note=row.note or (spread.reason if isinstance(spread, Absent) else ""))
 
 
 def _excess(table: NoiseTable) -> Entry:
@@ -338,6 +329,10 @@ def sd_interval_cell(row: NoiseRow) -> Entry:
     return interval_cell(row.sd_interval, _places(row))
 
 
+def spread_cell(row: NoiseRow) -> Entry:
+    return _bracket(row.sd, row.sd_interval, lambda value: (ShownNumber(value, _places(row)),))
+
+
 def ratio_cell(row: NoiseRow) -> Entry:
     return _bracket(row.ratio, row.ratio_interval, _ratio)
 
@@ -377,7 +372,7 @@ def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
         return None
     name, unit = name_text(table.metric.name), unit_of(table.metric)
     text = "; ".join(
-        f"{row.label} {row.remark or _sd_told(table_row)}, {row.note}"
+        f"{row.label} {row.remark or spread_cell(table_row).text}, {row.note}"
         for row, table_row in zip(rows, table.rows, strict=True)
     )
     reference = next((row.mean for row in rows if row.label == name_text(table.reference or "")), None)
@@ -412,8 +407,3 @@ def _forest_row(row: NoiseRow, index: int) -> PointGroup:
         high=interval.high if isinstance(interval, Interval) else None,
         remark="" if has_spread else clean(row.note) or sd_cell(row).text,
     )
-
-
-def _sd_told(row: NoiseRow) -> str:
-    interval = sd_interval_cell(row)
-    return sd_cell(row).text if isinstance(interval, Absent) else f"{sd_cell(row).text} [{interval.text}]"
