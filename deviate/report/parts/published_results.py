@@ -34,7 +34,7 @@ from deviate.report.format import (
     with_unit,
 )
 from deviate.report.numbers import PLUS_MINUS, Pieces, ShownNumber
-from deviate.report.parts.compare import ratio_cell
+from deviate.report.parts.compare import effect_text, ratio_cell
 from deviate.report.parts.describe import interval_cell, signed_cell
 from deviate.report.parts.metrics import aggregate_words
 from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup
@@ -108,7 +108,7 @@ def _change(comparison: PublishedComparison) -> str:
     """`+0.40 points [95% CI 0.03 … 0.77], g 1.4 [0.2 … 2.6]`."""
     places = _places(comparison)
     change = signed_cell(comparison.difference, places, _difference_unit(comparison)).text
-    return ", ".join(filter(None, (f"{change} {_bracket(comparison, places)}", _effect(comparison))))
+    return ", ".join(filter(None, (f"{change} {_bracket(comparison, places)}", effect_text(comparison))))
 
 
 def _bracket(comparison: PublishedComparison, places: int | None) -> str:
@@ -116,12 +116,6 @@ def _bracket(comparison: PublishedComparison, places: int | None) -> str:
     if isinstance(interval, Unavailable):
         return f"[no interval: {interval.reason}]"
     return f"[{confidence_text(interval.confidence)} CI {interval_cell(interval, places).text}, {interval.method}]"
-
-
-def _effect(comparison: PublishedComparison) -> str:
-    if isinstance(comparison.hedges_g, Unavailable):
-        return ""
-    return f"g {ratio_cell(comparison.hedges_g, comparison.hedges_g_interval).text}"
 
 
 def _direction(findings: PublishedFindings, comparison: PublishedComparison) -> str:
