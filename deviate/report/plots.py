@@ -4,10 +4,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deviate.model.analysis import LoopCounter
+from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.records import Series
 
 STEPS = LoopCounter("main-loop step", 0, 1)
 """How steps are counted where scripts report no counter of their own, or several different ones."""
+
+
+def known(estimate: Estimate) -> float | None:
+    """What is drawn of an estimate; None where there is none."""
+    return None if isinstance(estimate, Unavailable) else estimate
+
+
+def ends_of(interval: Interval | Unavailable) -> tuple[float | None, float | None]:
+    return (None, None) if isinstance(interval, Unavailable) else (interval.low, interval.high)
 
 
 @dataclass(frozen=True, slots=True)

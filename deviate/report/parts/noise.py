@@ -37,7 +37,7 @@ from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell,
 from deviate.report.parts.divergence import proof_row
 from deviate.report.parts.provenance import KERNELS
 from deviate.report.parts.script_seeds import STREAMS
-from deviate.report.plots import ForestPlot, PointGroup
+from deviate.report.plots import ForestPlot, PointGroup, ends_of, known
 
 ALL_VARIANTS = "algo+impl,algo,impl,control"
 REFERENCE = "reference"
@@ -394,16 +394,7 @@ def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
 def _forest_row(row: NoiseRow, index: int) -> PointGroup:
     values = [score.value for score in row.scores]
     mean = math.fsum(values) / len(values) if values else 0.0
-    sd, interval = row.sd, row.sd_interval
-    has_spread = not isinstance(sd, Unavailable) and sd > 0
-    return PointGroup(
-        index,
-        name_text(row.variant),
-        f"n = {row.n}",
-        values=tuple(abs(value - mean) for value in values) if row.n > 1 and row.sd else (),
-        mean=None if isinstance(sd, Unavailable) or not sd else sd,
-        sd=None,
-        low=interval.low if isinstance(interval, Interval) else None,
-        high=interval.high if isinstance(interval, Interval) else None,
-        remark="" if has_spread else clean(row.note) or sd_cell(row).text,
-    )
+    distances = tuple(abs(value - mean) for value in values) if row.n > 1 and row.sd else ()
+    remark = "" if _spreads(row) else clean(row.note) or sd_cell(row).text
+    name, ends = name_text(row.variant), ends_of(row.sd_interval)
+    return PointGroup(index, name, f"n = {row.n}", distances, known(row.sd) or None, None, *ends, remark)
