@@ -2,12 +2,11 @@
 
 import os
 import shlex
+import textwrap
 from pathlib import Path
 
 from deviate.analysis.entries import EntryScripts
 from deviate.errors import InputError
-from deviate.report.format import printable
-from deviate.report.lines import hang
 
 SCHEMA = 1
 # 2026-11-21  1  first format.
@@ -28,18 +27,17 @@ def render_entries(entries: EntryScripts, cwd: Path, width: int, *, is_whole: bo
     """
     if not entries.scripts:
         raise _nothing_found(entries, cwd)
-    width = max(width, 60)
     scripts = entries.scripts if is_whole else entries.scripts[:MOST_SHOWN]
     count = f"{len(entries.scripts)} of {entries.n_files} Python files may be training scripts"
-    lines = [f"Folder     {printable(str(entries.folder))}", f"           {count}", ""]
+    lines = [f"Folder     {_clean(str(entries.folder))}", f"           {count}", ""]
     for number, entry in enumerate(scripts, start=1):
-        lines.append(f"{number:>3}  {printable(entry.file)}")
-        lines += hang("; ".join(entry.reasons), width, " " * MARGIN, " " * MARGIN)
+        lines.append(f"{number:>3}  {_clean(entry.file)}")
+        lines += _wrap(_clean("; ".join(entry.reasons)), width, " " * MARGIN, " " * MARGIN)
     if len(entries.scripts) > len(scripts):
         lines.append(f"     and {len(entries.scripts) - len(scripts)} more (--all shows them)")
     lines.append("")
     if entries.notebooks:
-        lines += hang(_of_notebooks(entries, cwd), width, "Notebooks  ", " " * 11)
+        lines += _wrap(_of_notebooks(entries, cwd), width, "Notebooks  ", " " * 11)
     title = "Next" if entries.is_clear else "Try"
     return "\n".join([*lines, f"{title:<11}{_command('analyze', entries, cwd)}"]) + "\n"
 
@@ -60,7 +58,7 @@ def refuse_folder(entries: EntryScripts, cwd: Path, verb: str) -> InputError:
     """The error for a command that does not accept a folder, which lists its likely scripts."""
     if not entries.scripts:
         return _nothing_found(entries, cwd)
-    listing = ", ".join(printable(entry.file) for entry in entries.scripts[:MOST_NAMED])
+    listing = ", ".join(_clean(entry.file) for entry in entries.scripts[:MOST_NAMED])
     return InputError(
         f"{entries.folder} is a folder; its most likely training scripts: {listing}",
         f"Name one: {_command(verb, entries, cwd)} (deviate analyze {shlex.quote(_seen_from(entries.folder, cwd))}"
@@ -80,7 +78,7 @@ def _of_notebooks(entries: EntryScripts, cwd: Path) -> str:
     first, *more = entries.notebooks
     rest = f" and {len(more)} more" if more else ""
     command = f"deviate analyze {shlex.quote(_seen_from(entries.folder / first, cwd))}"
-    return printable(f"not ranked: {first}{rest}; to analyse one: {command}")
+    return _clean(f"not ranked: {first}{rest}; to analyse one: {command}")
 
 
 def _command(verb: str, entries: EntryScripts, cwd: Path) -> str:
@@ -93,3 +91,12 @@ def _command(verb: str, entries: EntryScripts, cwd: Path) -> str:
 
 def _seen_from(path: Path, cwd: Path) -> str:
     return os.path.relpath(path, cwd)
+
+
+def _wrap(text: str, width: int, first: str, indent: str) -> list[str]:
+    return textwrap.wrap(text, max(width, 60), initial_indent=first, subsequent_indent=indent)
+
+
+def _clean(text: str) -> str:
+    """Text without control codes, which file names may contain."""
+    return "".join(character if character.isprintable() else "?" for character in text)
