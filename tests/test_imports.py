@@ -48,7 +48,7 @@ CASES = {
     "clean": ("msgspec typer", f"{CORE} replay report"),
     "import b.csv --name c": ("msgspec typer", f"{CORE} replay report"),
     "doctor --python ./bare": (
-        "typer",
+        "rich typer",
         "base cli doctor errors logs model project registry replay report series sources",
     ),
     "plan --effect 0.5": (

@@ -1,7 +1,6 @@
 """The preview before the first run: recorded metrics, treatment of seeds and side effects, commands."""
 
 import shlex
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -15,6 +14,7 @@ from deviate.replay.experiments import Request
 from deviate.replay.gpus import on_this_machine
 from deviate.replay.variants import describe_variant
 from deviate.report.format import clean, size_text
+from deviate.report.lines import hang
 from deviate.report.parts.analysis_text import render_brief
 
 INDENT = " " * 9
@@ -61,15 +61,16 @@ def announcement(
         *(f"Variant  {variant.name}: {describe_variant(variant)}" for variant in request.variants),
         *_capture(request),
     ]
+    width = max(width, NARROWEST)
     lines = [
-        render_brief(on_this_machine(script_analysis), prepared.selection, width).rstrip(),
-        *(_wrap(line, width) for line in paragraphs),
+        *render_brief(on_this_machine(script_analysis), prepared.selection, width),
+        *(line for text in paragraphs for line in hang(clean(text), width, "", INDENT)),
     ]
     if script_analysis.outputs:
         lines.append(f"Outputs  start empty in each run: {', '.join(script_analysis.outputs)}")
     lines += [f"Note     {clean(note)}" for note in prepared.notes]
     lines += _commands(prepared, request, apart or {name: prepared.target.command})
-    lines += [_wrap(f"Cost     {cost}", width)] if cost else []
+    lines += hang(f"Cost     {cost}", width, "", INDENT) if cost else []
     place = clean(name or request.name or "") or "NAME, named after the script"
     lines += [] if apart else [f"Record   .deviate/experiments/{place}"]
     return "\n".join([*_keep_short(lines), ""])
@@ -171,8 +172,3 @@ def _is_of(name: str, tracker: str) -> bool:
 def _is_kept_back(client: str) -> bool:
     """Whether an offline tracker prevents this upload; it does not if the script sets the tracker online."""
     return client.startswith(("wandb.save", "wandb.log_", "wandb.init.")) and "online" not in client
-
-
-def _wrap(line: str, width: int) -> str:
-    lines = textwrap.wrap(clean(line), max(width, NARROWEST), subsequent_indent=INDENT, break_on_hyphens=False)
-    return "\n".join(lines)

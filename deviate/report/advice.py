@@ -14,7 +14,7 @@ from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.model.texts import count, first_few
 from deviate.report.evaluation import evaluation_warnings
-from deviate.report.format import p_text
+from deviate.report.format import p_text, replicates
 from deviate.report.statements import unrouted_words
 from deviate.series.headline import is_on_test_data
 from deviate.series.remarks import non_finite_note
@@ -182,7 +182,7 @@ def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]
     advice = "See median, MAD and bootstrap in the report, Shape and cross-checks"
     if primary and len(heavy) > 1:
         whose = [
-            f"{label} (far out: {_replicates(description.outliers)})" if description.outliers else label
+            f"{label} (far out: {replicates(description.outliers)})" if description.outliers else label
             for description, label in heavy
         ]
         sentence = f"{heavy[0][0].metric.name} has heavy tails in {first_few(whose, N_NAMED)}"
@@ -200,7 +200,7 @@ def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]
 
 
 def _look_at(outliers: Sequence[int]) -> str:
-    return f"Far from the others: {_replicates(outliers)}; check the log. " if outliers else ""
+    return f"Far from the others: {replicates(outliers)}; check the log. " if outliers else ""
 
 
 def _unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> list[str]:
@@ -263,7 +263,7 @@ def _failures(experiment: Experiment, label: str) -> list[str]:
             if status == "diverged":
                 advice = "if NaN is a valid value, deselect the metric in deviate.toml"
             warnings.append(
-                f"{len(failed)} of {count(n_runs, 'run')} of {label}: {kind.value} ({_replicates(failed)}). "
+                f"{len(failed)} of {count(n_runs, 'run')} of {label}: {kind.value} ({replicates(failed)}). "
                 f"Counted as failures, without a score; {advice}."
             )
     return warnings
@@ -273,9 +273,7 @@ def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
     warnings = []
     lost = [run.replicate for run in experiment.runs if run.status in NOT_COUNTED]
     if lost:
-        warnings.append(
-            f"{count(len(lost), 'run')} of {label} lost or cancelled ({_replicates(lost)}): run them again."
-        )
+        warnings.append(f"{count(len(lost), 'run')} of {label} lost or cancelled ({replicates(lost)}): run them again.")
     absent = experiment.n_planned - len(experiment.runs)
     if absent > 0 and n_counted(experiment) not in experiment.looks:  # it may end at any declared look
         advice = (
@@ -328,7 +326,7 @@ def _missing_scores(description: Description, experiment: Experiment, label: str
     if not by_reason:
         return []
     metric = description.metric
-    listed = "; ".join(f"{reason} ({_replicates(replicates)})" for reason, replicates in by_reason.items())
+    listed = "; ".join(f"{reason} ({replicates(indices)})" for reason, indices in by_reason.items())
     never = [kind is Reason.NEVER_REPORTED for kind in description.missing_kinds]
     silent = {replicate for (replicate, _), is_silent in zip(description.missing, never, strict=True) if is_silent}
     if completed <= silent:
@@ -358,10 +356,6 @@ def _disagreements(metric: SelectedMetric, other: SelectedMetric, candidate: str
 
 def _better(metric: SelectedMetric) -> str:
     return "higher" if metric.direction == "max" else "lower"
-
-
-def _replicates(replicates: Sequence[int]) -> str:
-    return f"replicate{'s' if len(replicates) > 1 else ''} {', '.join(map(str, replicates))}"
 
 
 MOST_ENDINGS = 3
@@ -510,10 +504,10 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
                     "would detect smaller differences. Pairing was chosen before and stays; next time compare without "
                     "--paired."
                 )
-        for (replicates, n), names in lost.items():
-            have = "have" if len(replicates) > 1 else "has"
+        for (unpaired, n), names in lost.items():
+            have = "have" if len(unpaired) > 1 else "has"
             warnings.append(
-                f"{first_few(names, N_NAMED)}: {_replicates(replicates)} {have} a score in only one of {pair.baseline} "
+                f"{first_few(names, N_NAMED)}: {replicates(unpaired)} {have} a score in only one of {pair.baseline} "
                 f"and {pair.candidate}: {count(n, 'pair')} left."
             )
         warnings += costs

@@ -515,7 +515,6 @@ class Report(Document):
         result: the figures that answer where nothing is compared: the primary metric of an experiment, or its spread in
             each variant; None without a primary metric.
         primary: why the primary metric is the primary one, in a sentence; empty where there is none.
-        measured: the same, and what other metrics say the same as it, for a terminal.
         runners_up: names of the metrics that might have been the primary one.
         notes: those of the warnings that ask for nothing.
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
@@ -526,7 +525,7 @@ class Report(Document):
         noise: what the runs prove, and spreads per variant, for a terminal.
         many: a metric each, where three or more experiments are compared.
         tasks, stability, outcomes: sentences for a terminal. together: the same for each metric that three or more
-            experiments report. together_left: metrics that this leaves out.
+            experiments report.
         failures: runs that did not complete.
         results: the table of results in a layout, for what has one table for all numbers. further: other tables.
         embedded: what a page holds of `data`, and of curves.
@@ -538,7 +537,6 @@ class Report(Document):
     no_verdict: str
     result: SummaryLine | None
     primary: str
-    measured: tuple[str, ...]
     runners_up: tuple[str, ...]
     notes: tuple[str, ...]
     scope: str
@@ -551,7 +549,6 @@ class Report(Document):
     many: tuple[Section, ...]
     noise: Section | None
     together: tuple[tuple[str, ...], ...]
-    together_left: int
     tasks: tuple[str, ...]
     stability: tuple[str, ...]
     outcomes: tuple[str, ...]

@@ -1,15 +1,19 @@
 """Lays out text in lines by display width on a terminal, where some characters are two columns wide."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len, set_cell_size
 
-from deviate.report.format import ELLIPSIS, clean, shorten_middle
+from deviate.report.format import ELLIPSIS, clean, printable, shorten_middle
 
 JOIN = " · "
 LONGEST_NAME = 60
 """Columns that a name of the user's may take where others stand beside it."""
+GAP = "  "
+WIDEST_CELL, NARROWEST_LAST = 36, 24
+"""Columns of a cell of a wrapped table that is not the last of its row, and those that the last one needs."""
 
 
 def name(text: str) -> str:
@@ -60,6 +64,38 @@ def fill_lines(text: str, width: int, indent: str = "", subsequent_indent: str |
         line = f"{line}{word}" if is_empty else f"{line} {word}"
         is_empty = False
     return lines if is_empty else [*lines, line]
+
+
+def hang(text: str, width: int, first: str = "", below: str = "") -> list[str]:
+    """Foreign text in lines that begin with `first` and `below`; blanks between words stay as they are."""
+    return textwrap.wrap(printable(text), width, initial_indent=first, subsequent_indent=below, break_on_hyphens=False)
+
+
+def label_lines(pairs: Iterable[tuple[str, str]], width: int, margin: int) -> list[str]:
+    """Labels with a text each, which begins in the column `margin`."""
+    return [line for label, text in pairs for line in hang(text, width, f"{label:<{margin}}", " " * margin)]
+
+
+def wrap_table(rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Rows below their titles, two columns in, with wide cells wrapped; a paragraph each where that takes more room."""
+    cells = [[printable(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    widths[:-1] = [min(size, WIDEST_CELL) for size in widths[:-1]]
+    missing = len(GAP) * len(widths) + sum(widths) - width
+    gap = " " if 0 < missing < len(widths) else GAP  # narrower gaps, if with them it fits
+    room = width - len(GAP) - sum(widths[:-1]) - len(gap) * (len(widths) - 1)
+    lines: list[str] = []
+    if room < min(widths[-1], NARROWEST_LAST):
+        for first, *rest in cells[1:]:
+            parts = (f"{title} {cell}".strip() for title, cell in zip(cells[0][1:], rest, strict=True) if cell)
+            lines += hang(f"{first}{GAP}{', '.join(parts)}", width, GAP, GAP * 3)
+        return lines
+    widths[-1] = min(widths[-1], room)
+    for row in cells:
+        wrapped = [hang(cell, size) for cell, size in zip(row, widths, strict=True)]
+        parallel = itertools.zip_longest(*wrapped, fillvalue="")
+        lines += [f"{GAP}{gap.join(map(pad, parts, widths))}".rstrip() for parts in parallel]
+    return lines
 
 
 def join_parts(head: str, parts: Sequence[str], width: int, *, indent: int, join: str = JOIN) -> Iterator[str]:

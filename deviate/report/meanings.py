@@ -66,7 +66,6 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "not worse": "The candidate is worse by less than the margin, or better.",
         "margin": "The smallest difference that matters to you, as declared.",
         "detectable difference": "Smallest difference that so many runs find in 80% of cases (also called MDE).",
-        "could see a difference": "Smallest difference that so many runs find in 80% of cases (also called MDE).",
         "can detect a difference": "Smallest difference that so many runs find in 80% of cases (also called MDE).",
         "in SDs": "The same difference divided by the SD of single runs.",
         # Several sides, tasks, failures, curves.

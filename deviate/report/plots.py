@@ -4,10 +4,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deviate.model.analysis import LoopCounter
+from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.records import Series
 
 STEPS = LoopCounter("main-loop step", 0, 1)
 """How steps are counted where scripts report no counter of their own, or several different ones."""
+
+
+def known(estimate: Estimate) -> float | None:
+    """What is drawn of an estimate; None where there is none."""
+    return None if isinstance(estimate, Unavailable) else estimate
+
+
+def ends_of(interval: Interval | Unavailable) -> tuple[float | None, float | None]:
+    return (None, None) if isinstance(interval, Unavailable) else (interval.low, interval.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +38,11 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class PointGroup:
-    """The scores of one experiment; `mean` and its interval are None where the findings have none.
+    """The scores of one experiment, or of one of its classes; `mean` and its interval are None where there are none.
 
     Attributes:
         index: place of the experiment in the report, which gives colour and shape.
+        remark: stands in the row where there is no mean.
     """
 
     index: int
@@ -42,6 +53,7 @@ class PointGroup:
     sd: float | None
     low: float | None
     high: float | None
+    remark: str = ""
 
     @property
     def one_sd(self) -> tuple[float | None, float | None]:
@@ -72,6 +84,7 @@ class EstimationPlot(Plot):
 
     Attributes:
         reading: what intervals and points mean for the question, for a reader who is no statistician.
+        reference: a value that is marked in a figure of rows.
     """
 
     axis: str
@@ -79,6 +92,7 @@ class EstimationPlot(Plot):
     groups: tuple[PointGroup, ...]
     differences: tuple[PlottedDifference, ...]
     reading: str = ""
+    reference: float | None = None
 
     @property
     def has_shared_axis(self) -> bool:
@@ -112,70 +126,17 @@ class CurvePlot(Plot):
 
 
 @dataclass(frozen=True, slots=True)
-class ForestRow:
-    """Spread of one variant: the SD with its interval, and the deviation of each run from the variant's mean.
-
-    Attributes:
-        remark: stands in the figure where there is no SD, or none but 0.
-    """
-
-    label: str
-    note: str
-    sd: float | None
-    low: float | None
-    high: float | None
-    distances: tuple[float, ...]
-    remark: str
-
-
-@dataclass(frozen=True, slots=True)
-class ForestPlot(Plot):
-    """SDs of the variants of one experiment; `reference` is the SD of the variant that the others are compared with."""
+class ForestPlot(EstimationPlot):
+    """SDs of the variants of one experiment in place of means, and in place of scores how far each is from the mean."""
 
     file_name: ClassVar[str] = "forest-{part}"
 
-    axis: str
-    reference: float | None
-    rows: tuple[ForestRow, ...]
-
 
 @dataclass(frozen=True, slots=True)
-class RankPlot(Plot):
-    """Mean ranks over tasks, best first, as label, text and number.
-
-    Attributes:
-        cliques: ends of bars over experiments that are not told apart.
-    """
+class RankPlot(EstimationPlot):
+    """Mean ranks over tasks in place of means, best first, with half the critical difference to either side."""
 
     file_name: ClassVar[str] = "ranks"
-
-    note: str
-    ranks: tuple[tuple[str, str, float], ...]
-    difference: float
-    difference_label: str
-    cliques: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileLine:
-    """Share of scores above each threshold, with its band; `index` chooses the colour."""
-
-    label: str
-    note: str
-    index: int
-    shares: tuple[float, ...]
-    band: tuple[tuple[float, float], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProfilePlot(Plot):
-    """Performance profiles of all experiments."""
-
-    file_name: ClassVar[str] = "profile"
-
-    axis: str
-    thresholds: tuple[float, ...]
-    lines: tuple[ProfileLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,54 +163,6 @@ class SurvivalPlot(Plot):
     file_name: ClassVar[str] = "survival-{title}"
 
     lines: tuple[SurvivalLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DifferencePlot(Plot):
-    """Difference of candidate and baseline over steps, with a simultaneous confidence band.
-
-    Attributes:
-        steps: of the main loop, which `counter` numbers and names.
-        first: the first step at which the band leaves 0; None where it never does. first_label: as the script counts.
-        index: of the candidate, which gives the colour.
-        note: how many runs of each side there are.
-    """
-
-    file_name: ClassVar[str] = "difference-{whole_title}"
-
-    axis: str
-    note: str
-    index: int
-    steps: tuple[int, ...]
-    difference: tuple[float, ...]
-    band: tuple[tuple[float, float], ...]
-    first: int | None
-    first_label: str = ""
-    counter: LoopCounter = STEPS
-
-
-@dataclass(frozen=True, slots=True)
-class BreakdownLine:
-    """One class: the scores of its runs, and their mean with the SD where it is available."""
-
-    label: str
-    values: tuple[float, ...]
-    mean: float | None
-    sd: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class BreakdownPlot(Plot):
-    """Classes in rows, widest spread first; `index` is the position of the experiment in the report.
-
-    Attributes:
-        has_range: a thin line joins the points of a class.
-    """
-
-    axis: str
-    index: int
-    lines: tuple[BreakdownLine, ...]
-    has_range: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,24 +213,53 @@ class MatrixPlot(Plot):
 
 @dataclass(frozen=True, slots=True)
 class StepLine:
-    """One experiment over main-loop steps; NaN where there is no value or no interval."""
+    """One line over main-loop steps or thresholds; NaN where there is no value or no interval.
+
+    Attributes:
+        index: of the experiment, which gives the colour.
+        is_dashed: so that a line below it is seen where both are equal.
+    """
 
     index: int
     label: str
     note: str
-    steps: tuple[int, ...]
+    steps: tuple[float, ...]
     values: tuple[float, ...]
-    band: tuple[tuple[float, float], ...]
+    band: tuple[tuple[float, float], ...] = ()
+    is_dashed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StepsPlot(Plot):
-    """Distance between runs over the steps of the main loop."""
+    """Lines with bands over the steps of the main loop, such as the distance between runs.
+
+    Attributes:
+        first: the step at which a band leaves 0, or from which lines differ; None where there is none.
+        from_zero: the axis has a place for 0. is_logarithmic: it is one of powers of ten, with a place for 0.
+    """
 
     file_name: ClassVar[str] = "steps-{title}"
 
     axis: str
     lines: tuple[StepLine, ...]
+    steps_axis: str = STEPS.name
+    first: float | None = None
+    from_zero: bool = True
+    is_logarithmic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePlot(StepsPlot):
+    """Performance profiles of all experiments: the share of scores above each threshold."""
+
+    file_name: ClassVar[str] = "profile"
+
+
+@dataclass(frozen=True, slots=True)
+class DifferencePlot(StepsPlot):
+    """Difference of candidate and baseline over steps as the script counts, with a simultaneous confidence band."""
+
+    file_name: ClassVar[str] = "difference-{whole_title}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,34 +324,3 @@ class SweepPlot(Plot):
     scale: str
     from_zero: bool
     lines: tuple[SweepLine, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GrowthPanel:
-    """One axis over the steps.
-
-    Attributes:
-        axis: its name.
-        lines: a line each, by its label; the values stand at the steps of the plot, NaN where there is none.
-        is_logarithmic: the axis is one of powers of ten, with a place of its own for 0 below them.
-    """
-
-    axis: str
-    lines: tuple[tuple[str, tuple[float, ...]], ...]
-    is_logarithmic: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class GrowthPlot(Plot):
-    """Panels above each other with a common axis of steps.
-
-    Attributes:
-        steps_axis: name of the axis of steps. first: the first step at which the runs differ, None where they do not.
-        names: of both runs.
-    """
-
-    steps_axis: str
-    steps: tuple[int, ...]
-    first: int | None
-    names: tuple[str, str]
-    panels: tuple[GrowthPanel, ...]

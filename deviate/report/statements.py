@@ -1,7 +1,7 @@
 """What a noise study says, and what it may not claim: sentences without rounded figures, and notes in its tables."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from deviate.model.comparisons import Description
@@ -10,6 +10,7 @@ from deviate.model.places import place_text
 from deviate.model.records import Experiment
 from deviate.model.texts import count, first_few
 from deviate.report.evaluation import evaluation_statements
+from deviate.report.format import replicates
 from deviate.series.repeatability import equal_words, select_completed, where
 from deviate.series.study import (
     CONTROL,
@@ -102,38 +103,8 @@ def _of_variant(study: Study, index: int) -> Iterator[str]:
         yield f"{name} is the unchanged script: the sources of its spread are not separated."
     if kind == "configuration":
         yield f"{name} changes how numbers are rounded (threads, oneDNN): another configuration, not noise."
-    if (flips := study.absorbed[index]) is not None:
-        yield from _flips(flips)
-
-
-def _flips(flips: Absorption) -> Iterator[str]:
-    missing = flips.n_runs - flips.n_flipped
-    if missing:
-        yield (
-            f"{flips.variant}: no flip in {missing} of {count(flips.n_runs, 'run')}, "
-            "because no weight matrix was reached; they are left out."
-        )
-    if not flips.n_flipped:
-        return
-    n = len(flips.absorbed)
-    if flips.n_unknown:
-        which = f"{flips.n_unknown} of {count(flips.n_flipped, 'flip')}"
-        yield f"{flips.variant}: whether {which} were absorbed is unknown, because the weights were not reached."
-    if flips.n_flipped == flips.n_unknown:
-        return
-    if flips.against:
-        which = (
-            f" ({_replicates(flips.absorbed)}): metrics and final weights bitwise as in {flips.against}" if n else ""
-        )
-        yield f"{flips.variant}: {n} of {count(flips.n_flipped, 'flip')} absorbed{which}."
-    elif n:
-        text = f"{flips.variant}: at least {n} of {count(flips.n_flipped, 'flip')} absorbed"
-        yield (
-            f"{text} ({_replicates(flips.absorbed)}): these runs end bitwise equal; "
-            f"without a repeatable {CONTROL} there may be more."
-        )
-    else:
-        yield f"{flips.variant}: without a repeatable {CONTROL} a single absorbed flip cannot be detected."
+    if (flips := study.absorbed[index]) is not None and (notes := _flip_notes(flips)):
+        yield f"{name}: {'; '.join(notes)}."
 
 
 def _beyond_control(study: Study) -> Iterator[str]:
@@ -274,11 +245,6 @@ def _some(words: Sequence[str]) -> str:
     return first_few(words, MOST_LISTED) if len(words) > MOST_LISTED else _join_words(words)
 
 
-def _replicates(replicates: Iterable[int]) -> str:
-    indices = [str(replicate) for replicate in replicates]
-    return f"replicate{'s' * (len(indices) > 1)} {_join_words(indices)}"
-
-
 def row_notes(study: Study, index: int, description: Description | None, values: Sequence[float]) -> list[str]:
     """Notes on one variant in one metric; `values` are the scores behind its SD."""
     kind, proof, flips = study.kinds[index], study.proofs[index], study.absorbed[index]
@@ -318,16 +284,22 @@ def equal_note(study: Study, index: int) -> str:
 
 
 def _flip_notes(flips: Absorption) -> list[str]:
-    n = len(flips.absorbed)
+    n, flipped = len(flips.absorbed), count(flips.n_flipped, "flip")
     notes = []
-    if flips.n_flipped < flips.n_runs:
-        notes.append(f"{flips.n_runs - flips.n_flipped} of {count(flips.n_runs, 'run')} without a flip, left out")
+    if missing := flips.n_runs - flips.n_flipped:
+        runs = count(flips.n_runs, "run")
+        notes.append(f"{missing} of {runs} without a flip, for no weight matrix was reached, left out")
     if flips.n_unknown:
-        notes.append(f"{flips.n_unknown} of {count(flips.n_flipped, 'flip')} unknown: weights not reached")
-    if flips.n_flipped > flips.n_unknown and (n or flips.against):
-        qualifier = "" if flips.against else "at least "
-        notes.append(f"{qualifier}{n} of {count(flips.n_flipped, 'flip')} absorbed{', left out' if n else ''}")
-    return notes
+        notes.append(f"{flips.n_unknown} of {flipped} unknown: weights not reached")
+    if flips.n_flipped == flips.n_unknown:
+        return notes
+    if not n and not flips.against:
+        return [*notes, f"without a repeatable {CONTROL} a single absorbed flip cannot be detected"]
+    why = (
+        f"metrics and final weights bitwise as in {flips.against}" if flips.against else "these runs end bitwise equal"
+    )
+    which = f", left out ({replicates(flips.absorbed)}: {why})" if n else ""
+    return [*notes, f"{'' if flips.against else 'at least '}{n} of {flipped} absorbed{which}"]
 
 
 def _draws_nothing(study: Study, index: int) -> bool:
@@ -338,11 +310,5 @@ def _draws_nothing(study: Study, index: int) -> bool:
 
 
 def _no_draw(study: Study, index: int) -> str:
-    which = _these(study, index)
-    if find_unrouted_draws(study.experiments):
-        return f"no routed draw observed from {which}"
-    return f"no draw observed from {which}"
-
-
-def _these(study: Study, index: int) -> str:
-    return "this stream" if len(study.experiments[index].varied) == 1 else "these streams"
+    which = "this stream" if len(study.experiments[index].varied) == 1 else "these streams"
+    return f"no {'routed ' if find_unrouted_draws(study.experiments) else ''}draw observed from {which}"

@@ -217,7 +217,7 @@ def test_a_forest_has_a_dot_for_each_run_behind_an_sd_and_words_where_there_is_n
 def test_a_forest_is_as_tall_as_it_has_variants() -> None:
     four, five = (_forest(*usual(), *more) for more in ([], [spread("init", [1.0, 2.0, 3.0])]))
     heights = [int(ET.fromstring(page_figure(plot)).get("height") or 0) for plot in (four, five)]
-    assert heights[1] - heights[0] == 44
+    assert heights[1] - heights[0] == 40
 
 
 def test_an_interval_that_leaves_the_forest_is_said_to_go_on() -> None:

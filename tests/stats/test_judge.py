@@ -205,9 +205,9 @@ def test_failures_count_in_the_number_of_runs_and_lost_ones_do_not() -> None:
         (12, "the guest never reported"),
     )
     text = "\n".join(warnings_of(findings))
-    assert "2 of 13 runs of a: diverged (replicates 9, 10)" in text
+    assert "2 of 13 runs of a: diverged (replicates 9–10)" in text
     assert "1 of 13 runs of a: crashed (replicate 8)" in text
-    assert "2 runs of a lost or cancelled (replicates 13, 14)" in text
+    assert "2 runs of a lost or cancelled (replicates 13–14)" in text
     assert "1 of 16 planned runs of a are missing" in text
 
 

@@ -222,19 +222,18 @@ def test_absorbed_flips_are_counted_beside_the_spread_and_are_no_part_of_it() ->
     row = _row("one-bit", *usual(), _one_bit("abscdes"))
     assert row.n == 5
     assert row.sd == pytest.approx(np.std([90, 91, 93, 94, 95], ddof=1))
-    assert row.note == "2 of 7 flips absorbed, left out"
+    note = "2 of 7 flips absorbed, left out (replicates 2, 6: metrics and final weights bitwise as in control)"
+    assert row.note == note
     assert row.share == Unavailable("no part of algo+impl")
     (found,) = _noise(*usual(), _one_bit("abscdes")).absorption
     assert found.absorbed == (2, 6)
-    assert "one-bit: 2 of 7 flips absorbed (replicates 2 and 6): metrics and final weights bitwise as in control." in (
-        _noise(*usual(), _one_bit("abscdes")).statements
-    )
+    assert f"one-bit: {note}." in _noise(*usual(), _one_bit("abscdes")).statements
 
 
 def test_where_every_flip_was_absorbed_there_is_no_spread_to_show() -> None:
     row = _row("one-bit", *usual(), _one_bit("ssss"))
     assert (row.n, row.sd) == (0, Unavailable(Reason.NO_SCORE))
-    assert row.note == "4 of 4 flips absorbed, left out"
+    assert row.note.startswith("4 of 4 flips absorbed, left out (replicates 0–3: ")
 
 
 def test_runs_without_a_flip_are_left_out_and_counted() -> None:
@@ -242,16 +241,14 @@ def test_runs_without_a_flip_are_left_out_and_counted() -> None:
         _one_bit("abc"), runs=tuple(dataclasses.replace(r, flips=()) for r in _one_bit("abc").runs)
     )
     row = _row("one-bit", *usual(), bare)
-    assert row.note == "3 of 3 runs without a flip, left out"
+    assert row.note == "3 of 3 runs without a flip, for no weight matrix was reached, left out"
 
 
 def test_flips_of_which_nothing_can_be_told_are_not_called_unabsorbed() -> None:
     runs = [noisy_run(i, (50.0, 93.0), "", weights=(), flips=(flip(i),)) for i in range(3)]
     items = [*usual(), variant("one-bit", runs)]
     assert _row("one-bit", *items).note == "3 of 3 flips unknown: weights not reached"
-    assert _noise(*items).statements[-4] == (
-        "one-bit: whether 3 of 3 flips were absorbed is unknown, because the weights were not reached."
-    )
+    assert _noise(*items).statements[-4] == "one-bit: 3 of 3 flips unknown: weights not reached."
 
 
 def test_a_single_variant_has_no_tables_but_its_proof() -> None:

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 
 from deviate.base.redaction import redact_words
 from deviate.diverge.findings import Cause, CodeLine, Difference, DivergenceFindings, Growth, Ulps
@@ -27,7 +28,7 @@ from deviate.report.document import (
 )
 from deviate.report.format import clean, name_text
 from deviate.report.numbers import whole
-from deviate.report.plots import GrowthPanel, GrowthPlot
+from deviate.report.plots import StepLine, StepsPlot
 
 DIVERGE_SCHEMA = 4
 # 2026-11-22  1  first format of the JSON of `deviate diverge`.
@@ -37,10 +38,8 @@ DIVERGE_SCHEMA = 4
 # gone; what runs of a proof had in common; no costs of levels.
 MOST_PLOTS = 6
 """Maximum number of quantities to plot; the loss or the primary metric comes first."""
-CAPTION = (
-    "Both runs, and their difference. "
-    "The lower axis is logarithmic, with a place for 0; the dotted line marks the first difference."
-)
+CAPTION = "Both runs; the dotted line marks the first difference."
+DIFFERENCE = "The axis is logarithmic, with a place for 0; the dotted line marks the first difference."
 EQUAL = "Both runs; they are equal at every step."
 NO_CAUSE = "Not found: no known source of difference was seen."
 NO_SOURCE = "No source line: the records do not lead to one, or the file could not be read."
@@ -143,29 +142,40 @@ def _growth_section(findings: DivergenceFindings) -> Section:
     heading = "Growth of the difference" if any(map(apart, reported)) else "Reported values"
     if not reported:
         return Section("growth", heading, (Absent("The runs reported no loss or metric at the same steps."),))
-    plots = [_plot(growth, number, findings.runs) for number, growth in enumerate(reported[:MOST_PLOTS])]
+    plots = [plot for number, growth in enumerate(reported[:MOST_PLOTS]) for plot in _plots(growth, number, findings)]
     return Section("growth", heading, tuple(ReportFigure(plot, f"{plot.title}. {plot.caption}") for plot in plots))
 
 
-def _plot(growth: Growth, number: int, runs: tuple[str, str]) -> GrowthPlot:
+def _plots(growth: Growth, number: int, findings: DivergenceFindings) -> Iterator[StepsPlot]:
+    """The values of both runs, and their difference where there is one."""
     name, differing = name_text(growth.name), apart(growth)
-    names = (name_text(runs[0]), name_text(runs[1]))
-    panels = [
-        GrowthPanel(name, ((names[0], growth.first), (names[1], growth.second))),
-        GrowthPanel(f"difference of {name}", (("", growth.differences),), is_logarithmic=True),
-    ]
     first = growth.steps[differing[0]] if differing else None
-    return GrowthPlot(
+    steps, sides = tuple(map(float, growth.steps)), zip(findings.runs, (growth.first, growth.second), strict=True)
+    plot = StepsPlot(
         key=f"growth-{number}",
         title=f"{name} by {growth.unit}",
         description=f"{name}: {f'equal at every {growth.unit}' if first is None else f'differs from {first} on'}.",
         caption=EQUAL if first is None else CAPTION,
+        axis=name,
+        lines=tuple(
+            StepLine(index, name_text(run), "", steps, values, is_dashed=index == 1)
+            for index, (run, values) in enumerate(sides)
+        ),
         steps_axis=growth.unit,
-        steps=growth.steps,
         first=first,
-        names=names,
-        panels=tuple(panels if differing else panels[:1]),
+        from_zero=False,
     )
+    yield plot
+    if differing:
+        yield replace(
+            plot,
+            key=f"growth-{number}-difference",
+            title=f"Difference of {name} by {growth.unit}",
+            caption=DIFFERENCE,
+            axis=f"difference of {name}",
+            lines=(StepLine(2, "difference", "", steps, growth.differences),),
+            is_logarithmic=True,
+        )
 
 
 def _inputs_section(findings: DivergenceFindings) -> Section:

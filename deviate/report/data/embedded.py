@@ -39,19 +39,15 @@ def embedded_curves(findings: Findings) -> tuple[str, str]:
     by_metric = _by_metric(findings)
     if not by_metric:
         return ("", "")
-    fitting, n_points = _fitting_metrics(by_metric)
-    while True:
-        left_out = [name for name in by_metric if name not in fitting]
-        if not fitting:
-            return ("", "The curves of all runs are too large for this page.")
-        text = _document(fitting, left_out, n_points, by_metric)
-        if len(text) <= MOST_CHARACTERS:
-            longest = max(len(curve.series.values) for name in fitting for curve in by_metric[name])
-            return (text, _note(len(fitting), len(by_metric), is_thinned=longest > n_points))
-        if n_points > FEWEST_POINTS:
-            n_points = max(FEWEST_POINTS, n_points * 3 // 4)
-        else:
-            fitting = fitting[:-1]
+    kept = list(by_metric)
+    while kept:
+        n_points = _room(kept, by_metric)
+        text = _document(kept, n_points, by_metric) if n_points else ""
+        if 0 < len(text) <= MOST_CHARACTERS:
+            longest = max(len(curve.series.values) for name in kept for curve in by_metric[name])
+            return (text, _note(len(kept), len(by_metric), is_thinned=longest > n_points))
+        kept.pop()
+    return ("", "The curves of all runs are too large for this page.")
 
 
 def _note(n_kept: int, n_metrics: int, *, is_thinned: bool) -> str:
@@ -75,29 +71,19 @@ def _by_metric(findings: Findings) -> dict[str, list[_Curve]]:
     return {name: curves for name, curves in curves_of.items() if any(len(curve.series.values) > 1 for curve in curves)}
 
 
-def _fitting_metrics(by_metric: dict[str, list[_Curve]]) -> tuple[list[str], int]:
-    """The metrics whose curves fit, and the number of points per curve."""
-    fitting: list[str] = []
-    n_curves = longest = 0
-    for name, curves in by_metric.items():
-        n, length = n_curves + len(curves), max(longest, *(len(curve.series.values) for curve in curves))
-        if n * (PER_CURVE + PER_POINT * min(FEWEST_POINTS, length)) > MOST_CHARACTERS:
-            break
-        fitting.append(name)
-        n_curves, longest = n, length
-    room = (MOST_CHARACTERS // max(1, n_curves) - PER_CURVE) // PER_POINT
-    return fitting, max(FEWEST_POINTS, min(MOST_POINTS, room))
+def _room(kept: Sequence[str], by_metric: dict[str, list[_Curve]]) -> int:
+    """Points of a curve for which there is room; 0 where that is too few."""
+    lengths = [len(curve.series.values) for name in kept for curve in by_metric[name]]
+    room = (MOST_CHARACTERS // len(lengths) - PER_CURVE) // PER_POINT
+    return 0 if room < min(FEWEST_POINTS, max(lengths)) else max(FEWEST_POINTS, min(MOST_POINTS, room))
 
 
-def _document(
-    fitting: Sequence[str], left_out: Sequence[str], n_points: int, by_metric: dict[str, list[_Curve]]
-) -> str:
-    curves = [_curve(curve, n_points) for name in fitting for curve in by_metric[name]]
+def _document(kept: Sequence[str], n_points: int, by_metric: dict[str, list[_Curve]]) -> str:
     document = {
         "thinned_to": n_points,
         "digits": DIGITS,
-        "left_out": [plain(name) for name in left_out],
-        "curves": curves,
+        "left_out": [plain(name) for name in by_metric if name not in kept],
+        "curves": [_curve(curve, n_points) for name in kept for curve in by_metric[name]],
     }
     return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
 

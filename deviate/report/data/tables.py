@@ -6,7 +6,7 @@ infinities are `nan`, `inf` and `-inf`. Text that a spreadsheet would take for a
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 
@@ -31,33 +31,22 @@ Value = str | int | float | None
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file to write; `chunks` yields its text in pieces, since curves are too large for memory."""
+    """A file to write; `chunks` yields its text in pieces, since curves are too large for memory.
+
+    Attributes:
+        description: of its rows.
+    """
 
     name: str
+    description: str
     chunks: Callable[[], Iterator[str]]
 
 
 def data_section(findings: Findings) -> Section:
     """Section that describes the data files beside the page, and says why there is no file of curves."""
     why = _no_curves(n_values(findings))
-    facts = Facts(tuple(Fact(name, cell(description)) for name, description in files_beside(findings).items()))
+    facts = Facts(tuple(Fact(file.name, cell(file.description)) for file in table_files(findings)))
     return Section("data", "Data", (facts, *([Absent(why)] if why else [])))
-
-
-def files_beside(findings: Findings) -> dict[str, str]:
-    """File names with descriptions of their rows."""
-    n_curves = n_values(findings)
-    files = {
-        "scores.csv": "a row per run and metric",
-        "descriptions.csv": "a row per experiment and metric: every figure that describes it",
-    }
-    if findings.pairs:
-        files["comparisons.csv"] = "a row per candidate and metric: every figure that compares"
-    if 0 < n_curves <= MOST_VALUES:
-        files["curves.csv"] = f"a row per measurement, {counted(n_curves, 'value')}"
-    return files | {
-        name: table.description for name, table in wing("stability.report.csv_tables").csv_tables(findings).items()
-    }
 
 
 def table_names() -> tuple[str, ...]:
@@ -67,15 +56,20 @@ def table_names() -> tuple[str, ...]:
 
 def table_files(findings: Findings) -> tuple[TableFile, ...]:
     """The data files beside the page."""
-    makers: dict[str, Callable[[], Iterator[str]]] = {
-        "scores.csv": lambda: csv_text(score_rows(findings)),
-        "descriptions.csv": lambda: csv_text(_description_rows(findings)),
-        "comparisons.csv": lambda: csv_text(_comparison_rows(findings)),
-        "curves.csv": lambda: _curves(findings),
-    }
-    for name, table in wing("stability.report.csv_tables").csv_tables(findings).items():
-        makers[name] = partial(_rows_text, table.rows, findings)
-    return tuple(TableFile(name, makers[name]) for name in files_beside(findings))
+    of_descriptions = "a row per experiment and metric: every figure that describes it"
+    files = [
+        TableFile("scores.csv", "a row per run and metric", lambda: csv_text(score_rows(findings))),
+        TableFile("descriptions.csv", of_descriptions, lambda: csv_text(_description_rows(findings))),
+    ]
+    if findings.pairs:
+        text = "a row per candidate and metric: every figure that compares"
+        files.append(TableFile("comparisons.csv", text, lambda: csv_text(_comparison_rows(findings))))
+    if 0 < (n := n_values(findings)) <= MOST_VALUES:
+        text = f"a row per measurement, {counted(n, 'value')}"
+        files.append(TableFile("curves.csv", text, lambda: _curves(findings)))
+    further = wing("stability.report.csv_tables").csv_tables(findings).items()
+    further_files = (TableFile(name, one.description, partial(_rows_text, one.rows, findings)) for name, one in further)
+    return (*files, *further_files)
 
 
 def n_values(findings: Findings) -> int:
@@ -118,8 +112,9 @@ def csv_text(rows: Iterable[Iterable[Value]]) -> Iterator[str]:
 def _description_rows(findings: Findings) -> Iterator[list[Value]]:
     metric = ["unit", "direction", "aggregate", "is_primary"]
     left_out = {"metric", "scores", "missing", "attainment", "quartiles", "outliers", *NOT_SHOWN}
-    names = [field.name for field in fields(Description) if field.name not in left_out]
-    yield ["experiment", "variant", "metric", *metric, "n", *_heads(Description, names), "n_missing"]
+    kinds = _kinds(Description, left_out)
+    heads = (head for name, kind in kinds.items() for head in _columns(name, kind))
+    yield ["experiment", "variant", "metric", *metric, "n", *heads, "n_missing"]
     for item in findings.experiments:
         for description in item.descriptions:
             yield [
@@ -127,7 +122,7 @@ def _description_rows(findings: Findings) -> Iterator[list[Value]]:
                 plain_text(description.metric.name),
                 *(_plain(getattr(description.metric, name)) for name in metric),
                 description.n,
-                *_cells(description, names),
+                *(cell for name, kind in kinds.items() for cell in _split(getattr(description, name), kind)),
                 len(description.missing),
             ]
 
@@ -138,11 +133,11 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
         *("paired", "equivalence", "curve", "attainment", "names"),
         *NOT_SHOWN,
     }
-    names = [field.name for field in fields(Comparison) if field.name not in left_out]
+    kinds = _kinds(Comparison, left_out)
     yield [
         *("baseline", "candidate", "metric", "candidate_metric", "is_primary", "margin", "verdict", "reason"),
         *("n_baseline", "n_candidate"),
-        *_heads(Comparison, names),
+        *(head for name, kind in kinds.items() for head in _columns(name, kind)),
         *(head for member in further_members() for head in _columns(member.name, str(member.kind))),
     ]
     for pair in findings.pairs:
@@ -158,7 +153,7 @@ def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
                 plain_text(verdict_reason(comparison)),
                 comparison.baseline.n,
                 comparison.candidate.n,
-                *_cells(comparison, names),
+                *(cell for name, kind in kinds.items() for cell in _split(getattr(comparison, name), kind)),
                 *(cell for member in further_members() for cell in _split(member.of(comparison), str(member.kind))),
             ]
 
@@ -167,11 +162,9 @@ INTERVAL = ("low", "high", "confidence", "method")
 TEST = ("statistic", "df", "p_value", "note")
 
 
-def _heads(model: type, names: Iterable[str]) -> Iterator[str]:
-    """Column names for fields, as in the model; intervals and tests have several columns."""
-    kinds = {field.name: str(field.type) for field in fields(model) if field.name not in NOT_SHOWN}
-    for name in names:
-        yield from _columns(name, kinds[name])
+def _kinds(model: type, left_out: Collection[str]) -> dict[str, str]:
+    """The annotation of each field that is written."""
+    return {one.name: str(one.type) for one in fields(model) if one.name not in left_out}
 
 
 def _columns(name: str, kind: str) -> Iterator[str]:
@@ -182,12 +175,6 @@ def _parts(kind: str) -> tuple[str, ...]:
     if "Interval" in kind:
         return INTERVAL
     return TEST if "Test" in kind else ("",)
-
-
-def _cells(value: Description | Comparison, names: Iterable[str]) -> Iterator[Value]:
-    kinds = {field.name: str(field.type) for field in fields(value) if field.name not in NOT_SHOWN}
-    for name in names:
-        yield from _split(getattr(value, name), kinds[name])
 
 
 def _split(value: object, kind: str) -> Iterator[Value]:

@@ -104,6 +104,6 @@ def _draw_sweep_line(panel: Panel, line: SweepLine, place: float) -> bool:
             raw_pixels = pixels[1:] + np.array([5.0 * unit, 0.0])
             panel.points_at(raw_pixels, line.index, diameter=3.5, is_clipped=False)
         if point.low is not None and point.high is not None:
-            is_cut |= panel.upright(x, point.low, point.high, line.index, width=1.6)
+            is_cut |= panel.interval(x, point.low, point.high, line.index, width=1.6)
         panel.points_at(pixels[:1], line.index, diameter=7.0, alpha=1.0, is_clipped=False)
     return is_cut

@@ -1,7 +1,8 @@
 """The estimation plot: every raw point, and beside or below them the difference with its interval.
 
 Source: Gardner & Altman (1986) for two groups, Cumming (2012) for more, turned by a quarter where names have no room
-side by side; Ho et al. (2019) for the combination of raw points and interval.
+side by side; Ho et al. (2019) for the combination of raw points and interval; Lewis & Clarke (2001) for spreads in
+rows; Koning et al. (2005) for mean ranks with half the critical difference to either side.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ from deviate.report.figures.panel import (
 )
 from deviate.report.figures.surface import Surface
 from deviate.report.format import MINUS
-from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup
+from deviate.report.plots import EstimationPlot, ForestPlot, PlottedDifference, PointGroup, RankPlot
 
 PANEL_HEIGHT, BELOW_HEIGHT = 190, 120
 LEFT, RIGHT, NAMES, TOP = 66, 14, 38, 28
@@ -37,14 +38,14 @@ NARROWEST = 62
 """Units for each of several groups side by side; where there are fewer, groups are rows."""
 MARGINS = 0.2
 """Groups that would have room in the margins of a panel in which groups stand side by side."""
-ROW, ROWS_TOP, ROWS_BOTTOM, GAP = 40, 30, 26, 22
+ROW, LOWEST_ROW, FEW_ROWS, ROWS_TOP, ROWS_BOTTOM, GAP = 40, 30, 12, 30, 26, 22
 
 
 def draw_estimation(plot: EstimationPlot, surface: Surface) -> Figure:
     """Draw a Gardner-Altman plot for two experiments, a Cumming plot for more (in rows for many), or a single group."""
     if plot.has_shared_axis and plot.groups[0].mean is not None:
         return _gardner_altman(plot, plot.groups[0].mean, plot.differences[0], surface)
-    if not _has_room_side_by_side(plot, surface):
+    if isinstance(plot, ForestPlot | RankPlot) or not _has_room_side_by_side(plot, surface):
         return _draw_row_plot(plot, surface)
     return _cumming(plot, surface) if plot.differences else _points_alone(plot, surface)
 
@@ -134,7 +135,7 @@ def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) ->
         x = place + 0.36
         low, high = (group.low, group.high) if draws_interval else group.one_sd
         if low is not None and high is not None:
-            is_cut |= panel.upright(x, low, high, group.index, width=1.6)
+            is_cut |= panel.interval(x, low, high, group.index, width=1.6)
         panel.mark(x, group.mean, group.index, diameter=5.5)
     return is_cut
 
@@ -175,8 +176,8 @@ def _draw_difference(
         return False
     is_cut, estimate = False, origin + difference.estimate
     if difference.low is not None and difference.high is not None:
-        draw = panel.level if is_row else panel.upright
-        is_cut = draw(place, origin + difference.low, origin + difference.high, index)
+        ends = origin + difference.low, origin + difference.high
+        is_cut = panel.interval(place, *ends, index, is_level=is_row)
     panel.mark(*((estimate, place) if is_row else (place, estimate)), index)
     return is_cut
 
@@ -218,7 +219,8 @@ def _draw_row_plot(plot: EstimationPlot, surface: Surface) -> Figure:
     names = min(130.0, 0.28 * surface.n_units)
     beside = 0.3 * surface.n_units if plot.differences else 0.0
     n = len(plot.groups)
-    values = [value for group in plot.groups for value in group.values]
+    height = ROW if n <= FEW_ROWS else LOWEST_ROW
+    values = [value for group in plot.groups for value in (*group.values, group.mean) if value is not None]
     drawn = {group.label: group.one_sd if plot.differences else (group.low, group.high) for group in plot.groups}
     ends = [end for pair in drawn.values() for end in pair if end is not None]
     limits = axis_limits(values, ends)
@@ -227,17 +229,21 @@ def _draw_row_plot(plot: EstimationPlot, surface: Surface) -> Figure:
         difference_tail = cut_note(is_cut=_leaves(_difference_limits(plot), _difference_ends(plot)))
     both = f"{plot.axis}{tail}    {_difference_axis(plot)}{difference_tail}"
     rise = 18 if plot.differences and surface.text_width(both) > surface.n_units - 20 else 0
-    figure = new_figure(surface, ROW * n + ROWS_TOP + rise + ROWS_BOTTOM)
+    figure = new_figure(surface, height * n + ROWS_TOP + rise + ROWS_BOTTOM)
     left, right = names + 12, 14 + (beside + GAP if beside else 0)
     points = add_panel(figure, surface, left=left, bottom=ROWS_BOTTOM, right=right, top=ROWS_TOP + rise)
     points.axes.set_xlim(*limits)
     points.arrange_rows(n)
     points.ticks_x(5)
+    if plot.reference is not None:
+        points.rule(x=plot.reference)
     size = diameter(max(len(group.values) for group in plot.groups))
     for place, group in enumerate(plot.groups):
-        _draw_row(points, place, group, drawn[group.label], size)
+        _draw_row(points, place, group, drawn[group.label], size, 0.3 * height)
     for place, group in enumerate(plot.groups):
         points.name_row(place, n, [group.label, group.note], gap=12, width=names)
+        if group.remark:
+            points.text_at(limits[0], place, surface.wrap(group.remark, points.width - 8), ha="left")
     points.name_above(plot.axis, tail=tail, above=8 + rise, left=6 - left)
     if plot.differences:
         beside_left = surface.n_units - 14 - beside
@@ -261,15 +267,20 @@ def _difference_axis(plot: EstimationPlot) -> str:
 
 
 def _draw_row(
-    panel: Panel, place: int, group: PointGroup, ends: tuple[float | None, float | None], size: float
+    panel: Panel,
+    place: int,
+    group: PointGroup,
+    ends: tuple[float | None, float | None],
+    size: float,
+    height: float,
 ) -> None:
     """Draw the points of a row and their mean below."""
     if group.values:
-        panel.swarm(group.values, place - 0.08, group.index, height=0.3 * ROW, diameter=size)
+        panel.swarm(group.values, place - 0.08, group.index, height=height, diameter=size)
     if group.mean is None or len(group.values) == 1:
         return
-    y = place + 0.36
+    y = place + (0.36 if group.values else 0)
     low, high = ends
     if low is not None and high is not None:
-        panel.level(y, low, high, group.index, width=1.6)
+        panel.interval(y, low, high, group.index, width=1.6, is_level=True)
     panel.mark(group.mean, y, group.index, diameter=5.5)

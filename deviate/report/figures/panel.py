@@ -121,16 +121,10 @@ class Panel:
         else:
             self._add_dots(pixels, index, diameter, is_clipped=is_clipped, edgecolor=colour(index), alpha=alpha)
 
-    def swarm(
-        self, values: Sequence[float], y: float, index: int, *, height: float, diameter: float, is_below: bool = False
-    ) -> None:
-        """Draw raw points along a row at y, shifted by at most `height` so that none hides another.
-
-        With `is_below` they are only shifted down.
-        """
+    def swarm(self, values: Sequence[float], y: float, index: int, *, height: float, diameter: float) -> None:
+        """Draw raw points along a row at y, shifted by at most `height` so that none hides another."""
         pixels, unit = self.to_pixels(values, np.full(len(values), y)), self.surface.unit
-        shifts = aside(pixels[:, 0], height * unit, diameter * unit)
-        pixels[:, 1] += -np.abs(shifts) if is_below else shifts
+        pixels[:, 1] += aside(pixels[:, 0], height * unit, diameter * unit)
         self.points_at(pixels, index, diameter=diameter)
 
     def line(
@@ -169,23 +163,19 @@ class Panel:
             band.set_transform(self.axes.transData + _Rounding(self.surface.grain))
             name_series(band, index)
 
-    def upright(self, x: float, low: float, high: float, index: int | None, *, width: float = 2.0) -> bool:
-        """Draw a vertical interval at x in ink; returns whether it exceeds the panel, which an arrow indicates."""
-        ends = clip_interval(self.axes.get_ylim(), low, high)
-        self.line([x, x], ends, index, width=width, stroke=self.surface.ink)
-        cut = [(end, turn) for end, whole, turn in zip(ends, (low, high), (-90, 90), strict=True) if end != whole]
-        for end, turn in cut:
-            self._arrow(x, end, index, turn)
-        return bool(cut)
-
-    def level(self, y: float, low: float, high: float, index: int | None, *, width: float = 2.0) -> bool:
-        """Draw a horizontal interval at y in ink; returns whether it exceeds the panel."""
-        ends = clip_interval(self.axes.get_xlim(), low, high)
-        self.line(ends, [y, y], index, width=width, stroke=self.surface.ink)
-        cut = [(end, turn) for end, whole, turn in zip(ends, (low, high), (180, 0), strict=True) if end != whole]
-        for end, turn in cut:
-            self._arrow(end, y, index, turn)
-        return bool(cut)
+    def interval(
+        self, at: float, low: float, high: float, index: int | None, *, width: float = 2.0, is_level: bool = False
+    ) -> bool:
+        """Draw an interval in ink, upright at x or level at y; whether it exceeds the panel, as an arrow indicates."""
+        window, turns = (self.axes.get_xlim(), (180, 0)) if is_level else (self.axes.get_ylim(), (-90, 90))
+        ends = clip_interval(window, low, high)
+        places = [(end, at) if is_level else (at, end) for end in ends]
+        x, y = np.array(places).T
+        self.line(x, y, index, width=width, stroke=self.surface.ink)
+        for place, end, whole, turn in zip(places, ends, (low, high), turns, strict=True):
+            if end != whole:
+                self._arrow(*place, index, turn)
+        return ends != (low, high)
 
     def mark(self, x: float, y: float, index: int | None, *, diameter: float = 8.0) -> None:
         """Draw an estimate as a dot in ink, which is not clipped at the edge of the panel."""
@@ -222,9 +212,9 @@ class Panel:
         y = self.height + above
         self.text(0 if right is None else right, y, label, ha="left" if right is None else "right", va="bottom")
 
-    def name_x(self, name: str, *, tail: str = "", width: float | None = None) -> None:
+    def name_x(self, name: str) -> None:
         """Write the name of the horizontal axis below its tick labels, aligned right."""
-        self.text(self.width, -22, self._axis_label(self.axes.xaxis, name, tail, width), ha="right", va="top")
+        self.text(self.width, -22, self._axis_label(self.axes.xaxis, name, "", None), ha="right", va="top")
 
     def name_above(self, name: str, *, above: float, tail: str = "", left: float | None = None) -> None:
         """Write the name of the horizontal axis above the panel, for panels that are stacked.
@@ -414,7 +404,7 @@ def new_panel(
 ) -> Panel:
     """A figure with one panel of the given height, with space below for its axis and the rows of its legend."""
     names = legend_names(surface, entries)
-    bottom = below + legend_height(names)
+    bottom = below + LEGEND_ROW * (1 + max((name.row for name in names), default=-1))
     figure = new_figure(surface, height + top + bottom)
     return replace(add_panel(figure, surface, left, bottom, right, top), below=below, names=names)
 
@@ -469,11 +459,6 @@ def legend_names(surface: Surface, entries: Sequence[LegendEntry]) -> tuple[Name
         names.append(Name(entry, f"{label}{note}", x, row))
         x += needed + LEGEND_GAP
     return tuple(names)
-
-
-def legend_height(names: Sequence[Name]) -> float:
-    """Height of all legend rows in units."""
-    return LEGEND_ROW * (1 + max((name.row for name in names), default=-1))
 
 
 def few_ticks(n: int, *, is_whole: bool = False) -> MaxNLocator:

@@ -1,63 +1,77 @@
-"""Lines over main-loop steps: distances between runs, times to a target, differences of curves, growing differences."""
+"""Lines over main-loop steps or thresholds: distances, differences of curves, profiles, times to a target, growth."""
 
-from dataclasses import replace
+import math
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
 
-from deviate.report.figures.bundle import LARGEST, CurveLine, Floats, number_steps, thin
-from deviate.report.figures.panel import (
-    LegendEntry,
-    Panel,
-    add_panel,
-    few_ticks,
-    is_dashed,
-    join_lines,
-    legend_height,
-    legend_names,
-    new_figure,
-    new_panel,
-    pad_limits,
-    room_beside,
-)
+from deviate.report.figures.bundle import LARGEST, CurveLine, Floats, thin
+from deviate.report.figures.panel import LegendEntry, Panel, is_dashed, join_lines, new_panel, pad_limits, room_beside
 from deviate.report.figures.surface import Surface
-from deviate.report.format import MINUS
-from deviate.report.plots import DifferencePlot, GrowthPanel, GrowthPlot, StepLine, StepsPlot, SurvivalPlot
+from deviate.report.format import number
+from deviate.report.plots import StepLine, StepsPlot, SurvivalPlot
 
 DISTANCE_HEIGHT, DISTANCE_LEFT = 190, 54
 SHAPES_ON_DISTANCE = 12
+MOST_POINTS = 400
+"""Of a line."""
 
 
 def draw_steps(plot: StepsPlot, surface: Surface) -> Figure:
     """Draw the lines; recorded steps are marked by points as long as these have space."""
-    entries = [LegendEntry(line.index, line.label, line.note, is_dashed(line.index)) for line in plot.lines]
+    entries = [LegendEntry(line.index, line.label, line.note, _is_dashed(line)) for line in plot.lines]
     beside = room_beside(surface, entries, DISTANCE_HEIGHT)
     panel = new_panel(surface, DISTANCE_HEIGHT, () if beside else entries, left=DISTANCE_LEFT, right=beside or 16)
-    first, last = (end(step for line in plot.lines for step in line.steps) for end in (min, max))
+    steps = np.array([step for line in plot.lines for step in line.steps], dtype=float)
     values = np.concatenate([np.array([*line.values, *np.ravel(line.band)]) for line in plot.lines])
-    finite = values[np.isfinite(values)]
-    y = pad_limits(min(0.0, float(finite.min())), float(finite.max()))
-    panel.set_scale(pad_limits(float(first), float(last)), y, is_whole=True)
+    finite = values[np.abs(values) <= LARGEST] if (np.abs(values) <= LARGEST).any() else np.zeros(1)
+    low, high = float(finite.min()), float(finite.max())
+    y = pad_limits(min(0.0, low), max(0.0, high)) if plot.from_zero else pad_limits(low, high)
+    is_whole = bool((steps == np.round(steps)).all())
+    panel.set_scale(pad_limits(float(steps.min()), float(steps.max())), y, is_whole=is_whole)
+    if plot.is_logarithmic:
+        _set_powers(panel, np.abs(finite))
     for line in plot.lines:
         _draw_distance(panel, line)
+    if low < 0:
+        panel.rule(y=0, is_dashed=False)
+    if plot.first is not None:
+        panel.rule(x=plot.first)
     if beside:
         panel.name_ends(entries, [_last_value(line) for line in plot.lines])
-    return panel.finish(plot.axis, "main-loop step")
+    return panel.finish(plot.axis, plot.steps_axis)
+
+
+def _set_powers(panel: Panel, sizes: Floats) -> None:
+    """An axis of powers of ten, with a place for 0 below the smallest of them."""
+    powers = np.log10(sizes[sizes > 0]) if (sizes > 0).any() else np.zeros(1)
+    first, last = math.floor(powers.min()), max(math.ceil(powers.max()), math.floor(powers.min()) + 1)
+    panel.axes.set_yscale("symlog", linthresh=10.0**first, linscale=0.5)
+    panel.axes.set_ylim(0, 10.0**last)
+    ticks = [0.0, *(10.0**power for power in range(first, last + 1, -(-(last - first) // 5)))]
+    panel.axes.yaxis.set_major_locator(FixedLocator(ticks))
+    panel.axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value, None)))
+
+
+def _is_dashed(line: StepLine) -> bool:
+    return line.is_dashed or is_dashed(line.index)
 
 
 def _last_value(line: StepLine) -> float:
     values = np.array(line.values)
-    return float(values[np.isfinite(values)][-1:].sum())
+    return float(values[np.abs(values) <= LARGEST][-1:].sum())
 
 
 def _draw_distance(panel: Panel, line: StepLine) -> None:
     x, y = np.array(line.steps, dtype=float), np.array(line.values, dtype=float)
-    low, high = np.array(line.band, dtype=float).T
-    panel.band(x, low, high, line.index)
-    panel.line(x, y, line.index, width=1.6, is_dashed=is_dashed(line.index))
-    every = -(-len(x) // SHAPES_ON_DISTANCE)
-    panel.points(x[::every], y[::every], line.index, diameter=7)
+    if line.band:
+        low, high = np.array(line.band, dtype=float).T
+        panel.band(x, low, high, line.index)
+    thinned = thin(CurveLine(x, np.where(np.abs(y) <= LARGEST, y, np.nan)), MOST_POINTS)
+    panel.line(thinned.x, thinned.y, line.index, width=1.6, is_dashed=_is_dashed(line))
+    every = -(-len(thinned.x) // SHAPES_ON_DISTANCE)
+    panel.points(thinned.x[::every], thinned.y[::every], line.index, diameter=7)
 
 
 # Source of survival curves: Kaplan & Meier (1958), with a tick at each censored run.
@@ -82,114 +96,3 @@ def draw_survival(plot: SurvivalPlot, surface: Surface) -> Figure:
         panel.line(*join_lines(ticks), line.index, width=1.4, stroke=surface.ink)
     ended = ", | a run that ended" if any(line.ended for line in plot.lines) else ""
     return panel.finish(f"share of runs not yet at the target{ended}", "main-loop steps done")
-
-
-def draw_difference(plot: DifferencePlot, surface: Surface) -> Figure:
-    """Draw the difference with its band, a line at 0, and a line at the first difference."""
-    x, y = number_steps(np.array(plot.steps, dtype=float), plot.counter), np.array(plot.difference)
-    low, high = np.array(plot.band, dtype=float).T
-    is_known = np.isfinite(low) & np.isfinite(high)
-    figure = new_figure(surface, PANEL_HEIGHT + PANEL_TOP + 60)
-    panel = add_panel(figure, surface, left=PANEL_LEFT, bottom=60, right=PANEL_RIGHT, top=PANEL_TOP)
-    bottom, top = min(0.0, float(low[is_known].min())), max(0.0, float(high[is_known].max()))
-    margin = 0.05 * ((top - bottom) or 1.0)
-    panel.set_scale((x[0], x[-1]), (bottom - margin, top + margin), is_whole=True)
-    panel.band(x, low, high, plot.index)
-    panel.line(x, np.clip(y, bottom, top), plot.index, width=2)
-    panel.rule(y=0, is_dashed=False)
-    if plot.first is not None:
-        panel.rule(x=number_steps(np.array([plot.first], dtype=float), plot.counter)[0])
-    panel.name_y(plot.axis)
-    panel.name_x(plot.counter.name)
-    first = "" if plot.first is None else f"; dotted: they first differ at {plot.first_label}"
-    panel.text(6 - PANEL_LEFT, -51, surface.fit(f"{plot.note}{first}", surface.n_units - 12))
-    return figure
-
-
-GROWTH_HEIGHT, GROWTH_GAP, GROWTH_LEFT, GROWTH_RIGHT, GROWTH_TOP, GROWTH_BELOW = 110, 52, 58, 16, 26, 42
-MOST_GROWTH_POINTS = 200
-MOST_GROWTH_SHAPES = 40
-"""Points of a line from which on it is drawn without their shapes."""
-DIFFERENCE = 2
-"""Place of the colour of differences: neither run's."""
-
-
-def draw_growth(plot: GrowthPlot, surface: Surface) -> Figure:
-    """Draw panels with a common axis of steps; a dotted line marks the first difference between the runs."""
-    entries = [LegendEntry(index, name, "", is_dashed=index == 1) for index, name in enumerate(plot.names)]
-    names = legend_names(surface, entries)
-    n, bottom = len(plot.panels), GROWTH_BELOW + legend_height(names)
-    height = bottom + n * GROWTH_HEIGHT + (n - 1) * GROWTH_GAP + GROWTH_TOP
-    figure = new_figure(surface, height)
-    for place, content in enumerate(plot.panels):
-        below = bottom + (n - 1 - place) * (GROWTH_HEIGHT + GROWTH_GAP)
-        panel = add_panel(
-            figure, surface, left=GROWTH_LEFT, bottom=below, right=GROWTH_RIGHT, top=height - below - GROWTH_HEIGHT
-        )
-        _draw_growth_panel(panel, plot, content)
-        if place == n - 1:
-            panel.name_x(plot.steps_axis)
-            replace(panel, below=GROWTH_BELOW, names=names).draw_legend()
-    return figure
-
-
-def _draw_growth_panel(panel: Panel, plot: GrowthPlot, content: GrowthPanel) -> None:
-    x = np.array(plot.steps, dtype=float)
-    lines = [_heights(np.array(values, dtype=float), content) for _, values in content.lines]
-    panel.axes.set_xlim(*pad_limits(float(x[0]), float(x[-1])))
-    finite = np.concatenate([line[np.isfinite(line)] for line in lines])
-    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
-    # Whole powers, for an axis that lies between two of them would have no number.
-    panel.axes.set_ylim(*pad_limits(*((np.floor(low), np.ceil(high)) if content.is_logarithmic else (low, high))))
-    panel.ticks_x(6, is_whole=True)
-    if content.is_logarithmic:
-        _label_powers(panel, np.array(content.lines[0][1], dtype=float))
-    else:
-        panel.axes.yaxis.set_major_locator(few_ticks(4))
-    if plot.first is not None:
-        panel.rule(x=float(plot.first))
-    for index, heights in enumerate(lines):
-        line = thin(CurveLine(x, heights), MOST_GROWTH_POINTS)
-        place = DIFFERENCE if content.is_logarithmic else index
-        # The second run is dashed, so that the first is seen below it where both are equal.
-        panel.line(line.x, line.y, place, width=1.6, is_dashed=index == 1)
-        if len(x) <= MOST_GROWTH_SHAPES:
-            panel.points(line.x, line.y, place, diameter=5.0)
-    panel.name_y(content.axis)
-
-
-def _heights(values: Floats, content: GrowthPanel) -> Floats:
-    """Values to draw; NaN for values that are not finite or too large."""
-    values = np.where(np.abs(values) <= LARGEST, values, np.nan)
-    return _exponents(values) if content.is_logarithmic else values
-
-
-def _exponents(values: Floats) -> Floats:
-    """Exponents of the values to base 10; zeros are placed one below the smallest exponent."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        powers = np.log10(np.abs(values))
-    return np.where(values == 0, _floor(values), powers)
-
-
-def _floor(values: Floats) -> float:
-    sizes = np.abs(values[np.isfinite(values) & (values != 0)])
-    return float(np.floor(np.log10(sizes.min()))) - 1 if len(sizes) else 0.0
-
-
-def _label_powers(panel: Panel, values: Floats) -> None:
-    """Label as many powers of ten as fit, and zero as 0."""
-    values = np.where(np.abs(values) <= LARGEST, values, np.nan)
-    floor, (low, high) = _floor(values), panel.axes.get_ylim()
-    has_zero = bool((values == 0).any())
-    first = int(floor) + 1
-    each = max(1, -(-(int(np.floor(high)) - first + 1) // 5))
-    powers = [float(power) for power in range(first, int(np.floor(high)) + 1, each)]
-    ticks = [floor, *powers] if has_zero else [power for power in powers if power >= low]
-    panel.axes.yaxis.set_major_locator(FixedLocator(ticks))
-    panel.axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: "0" if has_zero and y == floor else _power(y)))
-
-
-def _power(exponent: float) -> str:
-    """A power of ten in the notation of pages and papers."""
-    n = round(exponent)
-    return f"{10.0**n:g}" if -3 <= n <= 3 else f"1e{n}".replace("-", MINUS)

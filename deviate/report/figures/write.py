@@ -15,29 +15,26 @@ from deviate.report import plots
 from deviate.report.figures.curves import draw_curves
 from deviate.report.figures.dependence import draw_planning, draw_sweep
 from deviate.report.figures.estimation import draw_estimation
+from deviate.report.figures.kernels import draw_kernels
 from deviate.report.figures.matrix import draw_matrix
-from deviate.report.figures.rows import draw_breakdown, draw_forest, draw_kernels
-from deviate.report.figures.steps import draw_difference, draw_growth, draw_steps, draw_survival
+from deviate.report.figures.steps import draw_steps, draw_survival
 from deviate.report.figures.surface import PAGE, PALETTE, Surface, paper, style
-from deviate.report.figures.tasks import draw_profiles, draw_ranks
 from deviate.report.medium import COLUMN_IN
 from deviate.report.plots import CurvePlot, Plot
 
 DRAWERS: Mapping[type, Callable[[Any, Surface], Figure]] = MappingProxyType(
     {
         plots.EstimationPlot: draw_estimation,
-        plots.ForestPlot: draw_forest,
-        plots.RankPlot: draw_ranks,
-        plots.ProfilePlot: draw_profiles,
+        plots.ForestPlot: draw_estimation,
+        plots.RankPlot: draw_estimation,
+        plots.ProfilePlot: draw_steps,
         plots.SurvivalPlot: draw_survival,
-        plots.DifferencePlot: draw_difference,
-        plots.BreakdownPlot: draw_breakdown,
+        plots.DifferencePlot: draw_steps,
         plots.PlanningPlot: draw_planning,
         plots.MatrixPlot: draw_matrix,
         plots.StepsPlot: draw_steps,
         plots.KernelPlot: draw_kernels,
         plots.SweepPlot: draw_sweep,
-        plots.GrowthPlot: draw_growth,
     }
 )
 

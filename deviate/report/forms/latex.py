@@ -160,13 +160,14 @@ def _float(setting: _Set, caption: str) -> Iterator[str]:
 
 
 def _tabular(types: str, head: Iterable[str], body: Iterable[str]) -> Iterator[str]:
-    yield rf"  \begin{{tabular}}{{@{{}}{types}@{{}}}}"
+    name, width = ("tabularx", r"{\linewidth}") if WRAPPED in types else ("tabular", "")
+    yield rf"  \begin{{{name}}}{width}{{@{{}}{types}@{{}}}}"
     yield r"    \toprule"
     yield from (f"    {line}" for line in head)
     yield r"    \midrule"
     yield from (f"    {line}" for line in body)
     yield r"    \bottomrule"
-    yield r"  \end{tabular}"
+    yield rf"  \end{{{name}}}"
 
 
 def _long(setting: _Set, caption: str) -> Iterator[str]:
@@ -254,8 +255,8 @@ def _footnotes(table: DocumentTable) -> Iterator[str]:
 LONGEST_LABEL = 60
 LONGEST_WORDS = 16
 """Letters of a cell with several words, beyond which it breaks."""
-N_LETTERS, GAP = 78, 1.5
-"""Letters of a line in this size, and what stands between two columns, in letters."""
+WRAPPED = r">{\raggedright\arraybackslash}X"
+"""A column that shares the width that is left."""
 
 
 def floats(document: Document) -> str:
@@ -268,7 +269,8 @@ def floats(document: Document) -> str:
         body += _plain_float(table, label, notes if not number else ())
     if not tables:
         body += [prose(sentence) for sentence in document.paste]
-    return standalone(("booktabs",), "with table* for table", body)
+    has_wrapped = any(WRAPPED in line for line in body)
+    return standalone(("booktabs", *(["tabularx"] if has_wrapped else [])), "with table* for table", body)
 
 
 def label_of(document: Document) -> str:
@@ -304,23 +306,10 @@ def _plain_float(table: DocumentTable, label: str, notes: tuple[str, ...]) -> It
 
 def _plain_columns(table: DocumentTable) -> str:
     """Column types: numbers right-aligned; columns of sentences are wrapped and share the remaining width."""
-    texts = [[row.cells[at].text for row in table.rows] for at in range(len(table.columns) - 1)]
-    is_wide = [
-        any(len(text) > (LONGEST_WORDS if " " in text else LONGEST_NUMBER) for text in column) for column in texts
-    ]
-    narrow = [[head, *column] for head, column, wide in zip(table.columns[1:], texts, is_wide, strict=True) if not wide]
-    lengths = [
-        max(map(len, column), default=0) for column in ([table.columns[0], *(row.label for row in table.rows)], *narrow)
-    ]
-    remaining = 1.0 - (sum(lengths) + GAP * (len(table.columns) - 1)) / N_LETTERS
-    words = [_longest_word(column) / N_LETTERS if wide else 0.0 for column, wide in zip(texts, is_wide, strict=True)]
-    spare = max(0.0, remaining - sum(words)) / max(1, sum(is_wide))
-    widths = zip(words, is_wide, strict=True)
-    return "".join(f"p{{{word + spare:.2f}\\linewidth}}" if wide else "r" for word, wide in widths)
-
-
-def _longest_word(column: list[str]) -> int:
-    return max(len(word) for text in column for word in text.split())
+    columns = zip(*(row.cells for row in table.rows), strict=True)
+    texts = [[entry.text for entry in column] for column in columns] or [[] for _ in table.columns[1:]]
+    is_wide = (any(len(text) > (LONGEST_WORDS if " " in text else LONGEST_NUMBER) for text in some) for some in texts)
+    return "".join(WRAPPED if wide else "r" for wide in is_wide)
 
 
 def _plain_cell(entry: Entry) -> str:

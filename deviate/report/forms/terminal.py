@@ -1,7 +1,6 @@
 """The report for a terminal: the answer first, then a block per experiment, other metrics, and warnings at the end."""
 
 import math
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from deviate.model.texts import first_few
@@ -28,7 +27,7 @@ from deviate.report.document import (
 )
 from deviate.report.format import ELLIPSIS, clean, counted, group_pairs, shorten_middle
 from deviate.report.forms.registry import document_form
-from deviate.report.lines import align_rows, cut, fill_lines, join_parts, name, pad, widest
+from deviate.report.lines import align_rows, cut, fill_lines, hang, join_parts, name, pad, widest
 from deviate.report.medium import Medium
 
 NARROWEST = 40
@@ -122,7 +121,9 @@ def _answer(report: Report, medium: Medium, width: int) -> list[str]:
         head = f"Result: {name(result.label)}  {clean(result.value)}".rstrip()
         lines += join_parts(f"{head}   ", result.details, width, indent=2)
     lines += fill_lines(report.no_verdict, width, "  ") if report.candidates else []
-    return [*lines, *(line for text in report.measured for line in fill_lines(clean(text), width, "  "))]
+    remarks = dict.fromkeys(remark for one in report.experiments for line in one.lines for remark in line.remarks)
+    measured = (report.primary, "; ".join(remarks)) if report.primary else ()
+    return [*lines, *(line for text in measured for line in fill_lines(clean(text), width, "  "))]
 
 
 def _remarks(report: Report, medium: Medium, width: int) -> list[str]:
@@ -233,11 +234,7 @@ def _list_sentences(label: str, sentences: Sequence[str], width: int) -> list[st
 def _together(report: Report, width: int) -> list[str]:
     """Comparison of three or more experiments in the primary metric, or in a few metrics; several tasks."""
     lines = [line for sentences in report.together for line in _list_sentences("Together", sentences, width)]
-    if report.together_left:
-        remark = f"… and {counted(report.together_left, 'more metric')}: see the report, All experiments"
-        lines += fill_lines(remark, width, " " * 11)
-    lines += _list_sentences("Tasks", report.tasks, width)
-    return lines
+    return [*lines, *_list_sentences("Tasks", report.tasks, width)]
 
 
 def _others(report: Report, width: int) -> list[str]:
@@ -368,11 +365,8 @@ def _case_lines(case: Case, medium: Medium) -> Iterator[str]:
 
 
 def _wrap(text: str, medium: Medium, indent: str) -> list[str]:
-    width = max(medium.width, NARROWEST)
     first = text[: len(text) - len(text.lstrip())]
-    return textwrap.wrap(
-        text.strip(), width, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False
-    ) or [""]
+    return hang(text.strip(), max(medium.width, NARROWEST), first, indent) or [""]
 
 
 def _paint(text: str, code: str, medium: Medium) -> str:

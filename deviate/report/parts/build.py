@@ -34,7 +34,7 @@ from deviate.report.parts.describe import range_line, runs_of, summary_line
 from deviate.report.parts.divergence import divergence_section
 from deviate.report.parts.many_runs import MOST_FAILURES
 from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_parts
-from deviate.report.parts.multi_comparison import many_left, many_lines, many_sections
+from deviate.report.parts.multi_comparison import many_lines, many_sections
 from deviate.report.parts.noise import is_study, noise_brief, noise_result, noise_section, noise_sentences
 from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.parts.planning import planning_section
@@ -88,7 +88,6 @@ def build_report(findings: Findings) -> Report:
         no_verdict=_no_verdict(findings, verdicts),
         result=_result(findings, summaries),
         primary=primary_sentence(findings),
-        measured=_measured(findings, summaries),
         runners_up=() if findings.primary_choice is None else findings.primary_choice.others,
         notes=notes,
         scope=caveats.scope(findings),
@@ -101,7 +100,6 @@ def build_report(findings: Findings) -> Report:
         many=many_sections(findings),
         noise=noise_brief(findings),
         together=many_lines(findings, labels),
-        together_left=many_left(findings),
         tasks=task_lines(findings.tasks, level) if findings.tasks else (),
         stability=wing("stability.report.sections").brief_lines(findings, labels),
         outcomes=tuple(outcome_lines(findings, labels)),
@@ -247,14 +245,6 @@ def _result(findings: Findings, summaries: Sequence[ExperimentSummary]) -> Summa
     if findings.pairs or findings.primary is None:
         return None
     return noise_result(findings) if is_study(findings) else next(iter(summaries[0].lines), None)
-
-
-def _measured(findings: Findings, summaries: Sequence[ExperimentSummary]) -> tuple[str, ...]:
-    """What the primary metric is and why, and what says the same in other words."""
-    if findings.primary is None:
-        return ()
-    remarks = dict.fromkeys(remark for summary in summaries for line in summary.lines for remark in line.remarks)
-    return tuple(filter(None, (primary_sentence(findings), "; ".join(remarks))))
 
 
 def _overview_caption(findings: Findings, labels: Sequence[str]) -> str:

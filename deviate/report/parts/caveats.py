@@ -29,15 +29,6 @@ from deviate.report.format import (
 from deviate.report.parts.noise import is_study
 from deviate.report.parts.script_seeds import seed_sentence
 
-SAME_SPLIT = {
-    "not seen": "That all runs were tested on the same examples was not checked: evaluation data were not observed.",
-    "undecided": (
-        "That all runs were tested on the same examples is not verified: what the model was called with differs, and "
-        "nothing shows whether that are examples or what the model computed itself."
-    ),
-    "differ": "The runs were not tested on the same data, by a hash of it: a part of the spread may be the test set's.",
-}
-
 VARIED = {
     "as-is": "Variant as-is changes nothing: the spread comes from whatever the script leaves free.",
     "algo+impl": (
@@ -67,10 +58,16 @@ def conditions(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
         ]
     )
     yield from [seeds] if seeds else []
-    if findings.evaluation == "equal" and not is_study(findings):  # a study says so among its noise sources
-        from deviate.report.evaluation import evaluation_statements  # loads numpy, of which help has no use
+    if findings.evaluation == "equal":
+        yield from _on_test_data(findings)
 
-        yield from evaluation_statements(experiments)
+
+def _on_test_data(findings: Findings) -> Iterator[str]:
+    """Sentences on the test data of the runs; a study has them among its noise sources."""
+    from deviate.report.evaluation import evaluation_statements  # loads numpy, of which help has no use
+
+    if not is_study(findings):
+        yield from evaluation_statements([item.experiment for item in findings.experiments])
 
 
 def scope(findings: Findings) -> str:
@@ -101,8 +98,8 @@ def limits(findings: Findings) -> Iterator[str]:
     if findings.evaluation == "equal":
         split = "This split of the data"
     yield f"{split}, this hardware and this software: another test set or machine is another question."
-    if findings.evaluation in SAME_SPLIT:
-        yield SAME_SPLIT[findings.evaluation]
+    if findings.evaluation != "equal":
+        yield from _on_test_data(findings)
     variants = dict.fromkeys(one.variant for one in experiments if one.runs and not one.imported)
     for variant in variants:
         if variant in VARIED and not (variant == "algo+impl" and SEPARATING & variants.keys()):

@@ -2,6 +2,7 @@
 
 from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
+from deviate.model.published_results import PublishedComparison
 from deviate.report.document import Absent, CandidateVerdict, Cell, Entry, Judgement, Tone, cell
 from deviate.report.format import (
     between,
@@ -111,7 +112,7 @@ def verdict_of(
         metric=metric_name(comparison),
         change=change.text,
         interval=_bracket(comparison, places),
-        effect=_effect(comparison),
+        effect=effect_text(comparison),
         tests=_tests(comparison),
         spread=_describe_spread(comparison),
         detectable=detectable_sentence(comparison, runs_text(comparison)),
@@ -186,7 +187,8 @@ def _bracket(comparison: Comparison, places: int | None) -> str:
     return f"[{confidence_text(interval.confidence)} CI {ends}{method}]"
 
 
-def _effect(comparison: Comparison) -> str:
+def effect_text(comparison: Comparison | PublishedComparison) -> str:
+    """`g 1.4 [0.2 … 2.6]`; empty without one."""
     if isinstance(comparison.hedges_g, Unavailable):
         return ""
     return f"g {ratio_cell(comparison.hedges_g, comparison.hedges_g_interval).text}"
@@ -321,7 +323,7 @@ def _methods(comparison: Comparison, places: int | None, setting: str, correctio
         "SD with ddof 1" if places is not None else "",
         f"CI by {interval.method}" if isinstance(interval, Interval) else "",
         *tests,
-        "" if isinstance(comparison.hedges_g, Unavailable) else f"Hedges' {_effect(comparison)}",
+        "" if isinstance(comparison.hedges_g, Unavailable) else f"Hedges' {effect_text(comparison)}",
     ]
     methods = "; ".join(filter(None, parts))
     return f"Methods: {methods}." if methods else ""

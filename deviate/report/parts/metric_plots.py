@@ -7,14 +7,23 @@ from itertools import islice, pairwise
 
 from deviate.model.analysis import LoopCounter
 from deviate.model.comparisons import Comparison, Description
-from deviate.model.estimates import Interval, Unavailable
+from deviate.model.estimates import Interval
 from deviate.model.findings import Findings
 from deviate.model.records import Run, Series
 from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, unit_head
 from deviate.report.parts.compare import difference_cell, places_of_difference, verdict_word
 from deviate.report.parts.describe import mean_cell, n_text, places_of, unit_of
 from deviate.report.parts.many_runs import CURVES_ON_PAGE, MOST_POINTS, by_rank, drawn_points_note
-from deviate.report.plots import STEPS, CurveGroup, CurvePlot, EstimationPlot, PlottedDifference, PointGroup
+from deviate.report.plots import (
+    STEPS,
+    CurveGroup,
+    CurvePlot,
+    EstimationPlot,
+    PlottedDifference,
+    PointGroup,
+    ends_of,
+    known,
+)
 
 FEWEST_THINNED = 24
 """Points up to which no form thins a curve."""
@@ -103,29 +112,15 @@ def _reading(groups: Sequence[PointGroup], differences: Sequence[PlottedDifferen
 
 
 def _points(description: Description, label: str, index: int, n_most: int) -> PointGroup:
-    interval = description.mean_interval
-    return PointGroup(
-        index=index,
-        label=label,
-        note=f"n = {n_text(description)}",
-        values=by_rank([score.value for score in description.scores], n_most),
-        mean=None if isinstance(description.mean, Unavailable) else description.mean,
-        sd=None if isinstance(description.sd, Unavailable) else description.sd,
-        low=interval.low if isinstance(interval, Interval) else None,
-        high=interval.high if isinstance(interval, Interval) else None,
-    )
+    values = by_rank([score.value for score in description.scores], n_most)
+    mean, sd, ends = known(description.mean), known(description.sd), ends_of(description.mean_interval)
+    return PointGroup(index, label, f"n = {n_text(description)}", values, mean, sd, *ends)
 
 
 def _plot_difference(comparison: Comparison, label: str, n_points: int) -> PlottedDifference:
-    interval = comparison.difference_interval
     has_all_points = max(comparison.baseline.n, comparison.candidate.n) <= n_points
-    return PlottedDifference(
-        label=label,
-        estimate=None if isinstance(comparison.difference, Unavailable) else comparison.difference,
-        low=interval.low if isinstance(interval, Interval) else None,
-        high=interval.high if isinstance(interval, Interval) else None,
-        pairs=_pairs(comparison) if comparison.is_paired and has_all_points else (),
-    )
+    pairs = _pairs(comparison) if comparison.is_paired and has_all_points else ()
+    return PlottedDifference(label, known(comparison.difference), *ends_of(comparison.difference_interval), pairs)
 
 
 def _pairs(comparison: Comparison) -> tuple[tuple[int, int], ...]:

@@ -9,6 +9,7 @@ from deviate.report.document import Absent, Block, DocumentTable, Fact, Facts, Q
 from deviate.report.format import (
     clean,
     confidence_text,
+    counted,
     difference_unit,
     name_text,
     p_text,
@@ -36,13 +37,11 @@ def many_sections(findings: Findings) -> tuple[Section, ...]:
 def many_lines(findings: Findings, labels: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Lines for a terminal on the primary metric, or on a few metrics if there is none."""
     primary = [table for table in findings.many if table.metric.name == findings.primary]
-    return tuple(_lines(table, labels, findings) for table in primary or findings.many[:MOST_TABLES])
-
-
-def many_left(findings: Findings) -> int:
-    """Number of metrics that the lines leave out; 0 if there is a primary metric."""
-    has_primary = any(table.metric.name == findings.primary for table in findings.many)
-    return 0 if has_primary else max(0, len(findings.many) - MOST_TABLES)
+    tables = primary or findings.many[:MOST_TABLES]
+    lines = [_lines(table, labels, findings) for table in tables]
+    if not primary and (n_left := len(findings.many) - len(tables)):
+        lines[-1] += (f"… and {counted(n_left, 'more metric')}: see the report, All experiments",)
+    return tuple(lines)
 
 
 def pair_matrix(
@@ -97,7 +96,7 @@ def _places(table: ManyTable, findings: Findings) -> int | None:
     return max((place for place in places if place is not None), default=None)
 
 
-def _lines(table: ManyTable, labels: Sequence[str], findings: Findings) -> tuple[str, str]:
+def _lines(table: ManyTable, labels: Sequence[str], findings: Findings) -> tuple[str, ...]:
     absent = len(labels) - len(table.names)
     missing = f", {absent} did not report it" if absent else ""
     head = f"{name_text(table.metric.name)} over {len(table.names)} experiments{missing}: {_differ(table)}"

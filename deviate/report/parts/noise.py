@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.findings import Findings, NoiseFindings, NoiseRow, NoiseTable, Overhead
@@ -36,7 +37,7 @@ from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell,
 from deviate.report.parts.divergence import proof_row
 from deviate.report.parts.provenance import KERNELS
 from deviate.report.parts.script_seeds import STREAMS
-from deviate.report.plots import ForestPlot, ForestRow
+from deviate.report.plots import ForestPlot, PointGroup, ends_of, known
 
 ALL_VARIANTS = "algo+impl,algo,impl,control"
 REFERENCE = "reference"
@@ -165,67 +166,57 @@ def _no_tables(findings: Findings) -> str:
 
 
 def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
-    name, level = name_text(table.metric.name), confidence_text(findings.confidence)
-    columns = (
-        "Variant",
-        "varies",
-        "n",
-        unit_head("SD", unit_of(table.metric)),
-        f"{level} CI of the SD (chi-square)",
-        f"{_ratio_head(table)} [{level} CI, F, normal theory]",
-        f"share of variance [{level} CI]",
-    )
-    forest = forest_plot(table, index)
+    name, forest = name_text(table.metric.name), forest_plot(table, index)
     blocks = (
         ReportFigure(forest, forest.caption) if forest else Absent("No spread to draw."),
-        DocumentTable(f"{name}: spread per variant", columns, tuple(_row(row) for row in table.rows)),
+        _spreads_table(table, findings),
         Facts((Fact("Excess of variance, algo+impl − algo − impl", _excess(table)),)),
     )
     return Section(f"noise-{index}", name, blocks, is_primary=table.metric.name == findings.primary)
+
+
+def _spreads_table(table: NoiseTable, findings: Findings) -> DocumentTable:
+    level = confidence_text(findings.confidence)
+    spread = f"{unit_head('SD', unit_of(table.metric))} [{level} CI]"
+    columns = ("Variant", "varies", "n", spread, _ratio_head(table), "share of variance")
+    rows = tuple(
+        TableRow(
+            name_text(row.variant),
+            (
+                cell(varies_words(row)),
+                cell(ShownNumber(row.n, 0), value=row.n),
+                spread_cell(row),
+                ratio_cell(row),
+                share_cell(row),
+            ),
+            note=clean(row.note),
+        )
+        for row in table.rows
+    )
+    return DocumentTable(f"{name_text(table.metric.name)}: spread per variant", columns, rows)
 
 
 def _ratio_head(table: NoiseTable) -> str:
     return f"SD ratio to {name_text(table.reference)}" if table.reference else "SD ratio"
 
 
-def _row(row: NoiseRow) -> TableRow:
-    cells = (cell(varies_words(row)), cell(ShownNumber(row.n, 0), value=row.n), sd_cell(row), sd_interval_cell(row))
-    return TableRow(name_text(row.variant), (*cells, ratio_cell(row), share_cell(row)), note=clean(row.note))
-
-
 def _brief(table: NoiseTable, findings: Findings) -> Section:
-    level = confidence_text(findings.confidence)
-    columns = (
-        name_text(table.metric.name),
-        "n",
-        f"{unit_head('SD', unit_of(table.metric))} [{level} CI]",
-        _ratio_head(table),
-        "share of variance",
-    )
-    excess = _excess(table)
+    """The same table without what varies; the notes have the reasons for what is missing in it."""
+    whole, excess = _spreads_table(table, findings), _excess(table)
+    columns = (name_text(table.metric.name), *whole.columns[2:])
+    rows = tuple(_brief_row(row) for row in whole.rows)
     sentences = list(missing(table.rows))
     if not isinstance(excess, Absent):
         sentences.append(f"excess of variance, algo+impl − algo − impl: {excess.text}")
-    return Section("", "", (DocumentTable("", columns, tuple(_brief_row(row) for row in table.rows)), *sentences))
+    return Section("", "", (DocumentTable("", columns, rows), *sentences))
 
 
-def _brief_row(row: NoiseRow) -> TableRow:
-    """n, SD, ratio and share with their intervals, as far as available; the note has reasons for missing ones."""
-    sd, interval, ratios, shares = sd_cell(row), sd_interval_cell(row), ratio_cell(row), share_cell(row)
-    spread: Entry = cell()
-    if isinstance(sd, Cell):
-        spread = cell(*sd.pieces, " [", *interval.pieces, "]") if isinstance(interval, Cell) else sd
+def _brief_row(row: TableRow) -> TableRow:
+    _, _, spread, ratios, _ = row.cells
     is_reference = isinstance(ratios, Absent) and ratios.reason == REFERENCE
-    return TableRow(
-        name_text(row.variant),
-        (
-            cell(ShownNumber(row.n, 0)),
-            spread,
-            ratios if isinstance(ratios, Cell) or is_reference else cell(),
-            shares if isinstance(shares, Cell) else cell(),
-        ),
-        note=clean(row.note) or (sd.reason if isinstance(sd, Absent) else ""),
-    )
+    cells: list[Entry] = [entry if isinstance(entry, Cell) else cell() for entry in row.cells[1:]]
+    cells[2] = ratios if is_reference else cells[2]
+    return replace(row, cells=tuple(cells), note=row.note or (spread.reason if isinstance(spread, Absent) else ""))
 
 
 def _excess(table: NoiseTable) -> Entry:
@@ -338,6 +329,10 @@ def sd_interval_cell(row: NoiseRow) -> Entry:
     return interval_cell(row.sd_interval, _places(row))
 
 
+def spread_cell(row: NoiseRow) -> Entry:
+    return _bracket(row.sd, row.sd_interval, lambda value: (ShownNumber(value, _places(row)),))
+
+
 def ratio_cell(row: NoiseRow) -> Entry:
     return _bracket(row.ratio, row.ratio_interval, _ratio)
 
@@ -372,49 +367,34 @@ def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
 
 
 def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
-    rows = tuple(_forest_row(row) for row in table.rows)
-    if not any(row.sd for row in rows):
+    rows = tuple(_forest_row(row, place) for place, row in enumerate(table.rows))
+    if not any(row.mean for row in rows):
         return None
     name, unit = name_text(table.metric.name), unit_of(table.metric)
     text = "; ".join(
-        f"{row.label} {row.remark or _sd_told(table_row)}, {row.note}"
+        f"{row.label} {row.remark or spread_cell(table_row).text}, {row.note}"
         for row, table_row in zip(rows, table.rows, strict=True)
     )
-    reference = next((row.sd for row in rows if row.label == name_text(table.reference or "")), None)
+    reference = next((row.mean for row in rows if row.label == name_text(table.reference or "")), None)
+    dotted = f" Dotted: the SD of {name_text(table.reference or '')}." if reference else ""
     return ForestPlot(
         key=f"n{index}f",
         title=f"{name}: spread per variant",
         description=f"SD of {name} over runs of each variant with its interval: {text}",
-        caption=_caption(table.reference if reference else None),
+        caption="SD over runs of each variant with its interval; each faint point above is how far one run is from the "
+        f"mean of its variant.{dotted}",
         axis=unit_head(f"SD of {name}", unit),
-        reference=reference or None,
-        rows=rows,
+        difference_axis="",
+        groups=rows,
+        differences=(),
+        reference=reference,
     )
 
 
-def _caption(reference: str | None) -> str:
-    text = (
-        "SD over runs of each variant with its interval; each faint point below is how far one run is from the mean of "
-        "its variant."
-    )
-    return f"{text} Dotted: the SD of {name_text(reference)}." if reference else text
-
-
-def _forest_row(row: NoiseRow) -> ForestRow:
+def _forest_row(row: NoiseRow, index: int) -> PointGroup:
     values = [score.value for score in row.scores]
     mean = math.fsum(values) / len(values) if values else 0.0
-    interval = row.sd_interval
-    return ForestRow(
-        label=name_text(row.variant),
-        note=f"n = {row.n}",
-        sd=None if isinstance(row.sd, Unavailable) else row.sd,
-        low=interval.low if isinstance(interval, Interval) else None,
-        high=interval.high if isinstance(interval, Interval) else None,
-        distances=tuple(abs(value - mean) for value in values) if row.n > 1 and row.sd else (),
-        remark="" if row.sd and not isinstance(row.sd, Unavailable) else clean(row.note) or sd_cell(row).text,
-    )
-
-
-def _sd_told(row: NoiseRow) -> str:
-    interval = sd_interval_cell(row)
-    return sd_cell(row).text if isinstance(interval, Absent) else f"{sd_cell(row).text} [{interval.text}]"
+    distances = tuple(abs(value - mean) for value in values) if row.n > 1 and row.sd else ()
+    remark = "" if _spreads(row) else clean(row.note) or sd_cell(row).text
+    name, ends = name_text(row.variant), ends_of(row.sd_interval)
+    return PointGroup(index, name, f"n = {row.n}", distances, known(row.sd) or None, None, *ends, remark)

@@ -25,7 +25,7 @@ from deviate.report.parts.compare import metric_name, test_cell, test_pieces, te
 from deviate.report.parts.describe import cell_of, noted_ends, places_of_interval, unit_of
 from deviate.report.parts.metric_plots import shared_counter
 from deviate.report.parts.provenance import OUTCOMES
-from deviate.report.plots import STEPS, DifferencePlot, SurvivalLine, SurvivalPlot
+from deviate.report.plots import STEPS, DifferencePlot, StepLine, SurvivalLine, SurvivalPlot
 
 COMPLETION = (
     "Completed runs of those that ended for reasons of their own; lost and cancelled runs do not count. "
@@ -354,11 +354,6 @@ def _with_ends(findings: Findings, labels: Sequence[str]) -> list[tuple[Comparis
     return [curve for curve in curves if any(map(math.isfinite, itertools.chain.from_iterable(curve[3].band)))]
 
 
-def _caption(curve: CurveComparison, level: str) -> str:
-    caption = f"The line is the difference of the mean curves; the band ({level}) holds at all steps at once."
-    return caption if curve.first_difference is None else f"{caption} Dotted: the first step at which it leaves 0."
-
-
 def _first_words(curve: CurveComparison, counter: LoopCounter) -> str:
     if curve.first_difference is None:
         return f"differ at none of {counted(len(curve.steps), 'step')}"
@@ -368,7 +363,11 @@ def _first_words(curve: CurveComparison, counter: LoopCounter) -> str:
 def _step(step: int, counter: LoopCounter) -> Pieces:
     """A step of the main loop as the script counts, such as `epoch 7`."""
     name = "step" if counter == STEPS else counter.name
-    return f"{name} ", ShownNumber(counter.first + counter.stride * step, 0)
+    return f"{name} ", ShownNumber(_number(step, counter), 0)
+
+
+def _number(step: int, counter: LoopCounter) -> int:
+    return counter.first + counter.stride * step
 
 
 def _first(curve: CurveComparison, counter: LoopCounter) -> Entry:
@@ -406,24 +405,21 @@ def _remarks(curve: CurveComparison) -> Entry:
 def _plot(
     comparison: Comparison, label: str, index: int, curve: CurveComparison, counter: LoopCounter, key: str
 ) -> DifferencePlot:
-    name = metric_name(comparison)
-    unit = difference_unit(unit_of(comparison.metric))
-    level = confidence_text(curve.confidence)
+    name, n = metric_name(comparison), f"n = {curve.n[0]} + {curve.n[1]}"
+    level, first = confidence_text(curve.confidence), curve.first_difference
+    caption = f"The line is the difference of the mean curves; the band ({level}) holds at all steps at once."
+    note = n if first is None else f"{n}, first differ at {text_of(_step(first, counter))}"
+    steps = tuple(float(_number(step, counter)) for step in curve.steps)
     return DifferencePlot(
         key=key,
         title=f"{name}: {label} less the baseline",
         description=(
-            f"Difference of the mean curves of {name}, n = {curve.n[0]} + {curve.n[1]}, with a band that holds at all "
-            f"steps at once ({level}): they {_first_words(curve, counter)}"
+            f"Difference of the mean curves of {name}, {n}, with a band that holds at all steps at once ({level}): "
+            f"they {_first_words(curve, counter)}"
         ),
-        caption=_caption(curve, level),
-        axis=unit_head(f"difference of {name}", unit),
-        note=f"n = {curve.n[0]} + {curve.n[1]}",
-        index=index,
-        steps=curve.steps,
-        difference=curve.difference,
-        band=curve.band,
-        first=curve.first_difference,
-        first_label="" if curve.first_difference is None else text_of(_step(curve.first_difference, counter)),
-        counter=counter,
+        caption=caption if first is None else f"{caption} Dotted: the first step at which it leaves 0.",
+        axis=unit_head(f"difference of {name}", difference_unit(unit_of(comparison.metric))),
+        lines=(StepLine(index, label, note, steps, curve.difference, curve.band),),
+        steps_axis=counter.name,
+        first=None if first is None else float(_number(first, counter)),
     )

@@ -27,6 +27,8 @@ from deviate.report.parts.divergence import run_command
 from deviate.report.parts.many_runs import MOST_ROWS, rows_note
 from deviate.report.parts.script_seeds import STREAMS
 
+Columns = dict[str, ColumnStyle]
+"""Heads of the columns of a listing, each with its style."""
 OUTCOMES: dict[str, str] = {
     "completed": "completed",
     "diverged": "diverged",
@@ -180,7 +182,7 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
         _fact("Hash of the sources", clean(experiment.sources_hash)),
         _fact("Created", instant(experiment.created)),
         _fact("Runs planned", str(experiment.n_planned)),
-        *(_fact("Number of runs", text) for text in _describe_decision(experiment)),
+        *(_fact("Number of runs", text) for text in describe_decision(experiment)),
         _fact("Runs at a time", str(experiment.jobs)),
         _fact("Threads", _threads(experiment)),
         _fact("Records", "" if experiment.folder is None else clean(str(experiment.folder))),
@@ -214,7 +216,7 @@ def _fact(label: str, text: str) -> Fact:
     return Fact(label, cell(text) if text else Absent("not recorded"))
 
 
-def _describe_decision(experiment: Experiment) -> tuple[str, ...]:
+def describe_decision(experiment: Experiment) -> tuple[str, ...]:
     """How the number of runs was decided, unless it was given as a number."""
     looks = ", ".join(map(str, experiment.looks))
     sentences = [
@@ -236,7 +238,7 @@ def _wall_time(run: Run) -> Pieces:
 
 
 def _runs(experiment: Experiment, label: str) -> DocumentTable:
-    rows = tuple(
+    rows = [
         TableRow(
             str(run.replicate),
             (
@@ -248,11 +250,10 @@ def _runs(experiment: Experiment, label: str) -> DocumentTable:
             ),
         )
         for run in experiment.runs[:MOST_ROWS]
-    )
-    columns = ("Replicate", "Outcome", "Exit code", "Started", "Wall time", "Seed set")
-    styles: tuple[ColumnStyle, ...] = ("number", "", "", "", "sorted", "seeds")
+    ]
+    columns: Columns = {"Replicate": "number", "Outcome": "", "Exit code": "", "Started": "", "Wall time": "sorted"}
     caption = f"{label}: runs and their seed sets{rows_note(len(experiment.runs))}"
-    return DocumentTable(caption, columns, rows, kind="listing", styles=styles)
+    return _listing(caption, {**columns, "Seed set": "seeds"}, rows)
 
 
 def _environment(experiment: Experiment, label: str) -> DocumentTable | Absent:
@@ -266,10 +267,8 @@ def _environment(experiment: Experiment, label: str) -> DocumentTable | Absent:
         differs = len(runs_of_value) > 1
         text = "; ".join(f"{value} ({replicates(runs)})" if differs else value for value, runs in runs_of_value.items())
         rows.append(TableRow(clean(name), (cell(text),), is_marked=differs))
-    if not rows:
-        return Absent("The runs recorded no versions.")
-    caption, columns = f"{label}: environment of the runs", ("What", "Value")
-    return DocumentTable(caption, columns, tuple(rows), kind="listing", styles=("", "seeds"))
+    table = _listing(f"{label}: environment of the runs", {"What": "", "Value": "seeds"}, rows)
+    return table if rows else Absent("The runs recorded no versions.")
 
 
 # How randomness was treated in the runs of one experiment: seeds, controls, draws, bit flips, hashes.
@@ -307,9 +306,9 @@ def seed_call_table(experiment: Experiment, label: str) -> DocumentTable | Absen
         seeds = list(dict.fromkeys(seed for seed, _ in events))
         seed = seeds[0] if len(seeds) == 1 else f"{len(seeds)} different values"
         rows.append(_row(call, place, seed, action, _seen_in((replicate for _, replicate in events), experiment)))
-    columns = ("Call", "Place", "Asked for", "Action", "Seen in")
-    caption, nothing = f"{label}: seeding calls of the script itself", "No seeding call of the script was observed."
-    return _listing(caption, columns, rows, ("code", "", "", "", "")) or Absent(nothing)
+    columns: Columns = {"Call": "code", "Place": "", "Asked for": "", "Action": "", "Seen in": ""}
+    table = _listing(f"{label}: seeding calls of the script itself", columns, rows)
+    return table if rows else Absent("No seeding call of the script was observed.")
 
 
 def control_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
@@ -320,10 +319,9 @@ def control_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
         for event in run.control_events
     )
     rows = [_row(*key, _seen_in(runs, experiment)) for key, runs in actions.items()]
-    columns = ("Factor", "Call", "Value", "Place", "Action", "Seen in")
-    caption = f"{label}: factors that were set, and calls of the script that were overridden"
-    nothing = Absent("No determinism switch was set or overridden.")
-    return _listing(caption, columns, rows, ("", "code", "", "", "", "")) or nothing
+    columns: Columns = {"Factor": "", "Call": "code", "Value": "", "Place": "", "Action": "", "Seen in": ""}
+    table = _listing(f"{label}: factors that were set, and calls of the script that were overridden", columns, rows)
+    return table if rows else Absent("No determinism switch was set or overridden.")
 
 
 def _place(event: ControlEvent) -> str:
@@ -358,13 +356,9 @@ def flip_table(experiment: Experiment, label: str) -> DocumentTable | None:
         for run in experiment.runs[:MOST_ROWS]
         for flip in run.flips
     ]
-    columns = ("Replicate", "Parameter", "Index", "Before", "After")
-    return _listing(
-        f"{label}: the bit that was flipped in each run{rows_note(len(experiment.runs))}",
-        columns,
-        rows,
-        ("number", "", "", "", ""),
-    )
+    columns: Columns = {"Replicate": "number", "Parameter": "", "Index": "", "Before": "", "After": ""}
+    caption = f"{label}: the bit that was flipped in each run{rows_note(len(experiment.runs))}"
+    return _listing(caption, columns, rows) if rows else None
 
 
 def hash_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
@@ -380,19 +374,15 @@ def hash_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
         ]
         rows.append(_row(str(run.replicate), " · ".join(weights) or "not reached", " · ".join(data) or "not seen"))
     caption = f"{label}: hashes of weights and of evaluation data, the first digits{rows_note(len(experiment.runs))}"
-    columns = ("Replicate", "Weights", "Evaluation data")
-    return DocumentTable(caption, columns, tuple(rows), kind="listing", styles=("number", "seeds", "seeds"))
+    return _listing(caption, {"Replicate": "number", "Weights": "seeds", "Evaluation data": "seeds"}, rows)
 
 
 def _row(label: str, *texts: str) -> TableRow:
     return TableRow(label, tuple(map(cell, texts)))
 
 
-def _listing(
-    caption: str, columns: tuple[str, ...], rows: Sequence[TableRow], styles: tuple[ColumnStyle, ...]
-) -> DocumentTable | None:
-    """A table; None if it has no rows."""
-    return DocumentTable(caption, columns, tuple(rows), kind="listing", styles=styles) if rows else None
+def _listing(caption: str, columns: Columns, rows: Sequence[TableRow]) -> DocumentTable:
+    return DocumentTable(caption, tuple(columns), tuple(rows), kind="listing", styles=tuple(columns.values()))
 
 
 def _seen_in(runs: Iterable[int], experiment: Experiment) -> str:

@@ -34,10 +34,10 @@ from deviate.report.format import (
     with_unit,
 )
 from deviate.report.numbers import PLUS_MINUS, Pieces, ShownNumber
-from deviate.report.parts.compare import ratio_cell
+from deviate.report.parts.compare import effect_text, ratio_cell
 from deviate.report.parts.describe import interval_cell, signed_cell
 from deviate.report.parts.metrics import aggregate_words
-from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup
+from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup, ends_of, known
 
 BETTER = {"max": "higher", "min": "lower"}
 
@@ -108,7 +108,7 @@ def _change(comparison: PublishedComparison) -> str:
     """`+0.40 points [95% CI 0.03 … 0.77], g 1.4 [0.2 … 2.6]`."""
     places = _places(comparison)
     change = signed_cell(comparison.difference, places, _difference_unit(comparison)).text
-    return ", ".join(filter(None, (f"{change} {_bracket(comparison, places)}", _effect(comparison))))
+    return ", ".join(filter(None, (f"{change} {_bracket(comparison, places)}", effect_text(comparison))))
 
 
 def _bracket(comparison: PublishedComparison, places: int | None) -> str:
@@ -116,12 +116,6 @@ def _bracket(comparison: PublishedComparison, places: int | None) -> str:
     if isinstance(interval, Unavailable):
         return f"[no interval: {interval.reason}]"
     return f"[{confidence_text(interval.confidence)} CI {interval_cell(interval, places).text}, {interval.method}]"
-
-
-def _effect(comparison: PublishedComparison) -> str:
-    if isinstance(comparison.hedges_g, Unavailable):
-        return ""
-    return f"g {ratio_cell(comparison.hedges_g, comparison.hedges_g_interval).text}"
 
 
 def _direction(findings: PublishedFindings, comparison: PublishedComparison) -> str:
@@ -158,14 +152,12 @@ def _recorded_mean(comparison: PublishedComparison) -> Entry:
     )
     if isinstance(comparison.mean, Unavailable):
         return Absent(comparison.mean.reason)
-    sd = None if isinstance(comparison.sd, Unavailable) else comparison.sd
-    return _mean(comparison, comparison.mean, sd, runs)
+    return _mean(comparison, comparison.mean, known(comparison.sd), runs)
 
 
 def _published_mean(comparison: PublishedComparison) -> Entry:
     published = comparison.published
-    sd = None if isinstance(published.sd, Unavailable) else published.sd
-    return _mean(comparison, published.mean, sd, (ShownNumber(published.n, 0),))
+    return _mean(comparison, published.mean, known(published.sd), (ShownNumber(published.n, 0),))
 
 
 def _mean(comparison: PublishedComparison, mean: float, sd: float | None, n: Pieces) -> Entry:
@@ -240,28 +232,12 @@ def _plot(findings: PublishedFindings, index: int) -> EstimationPlot | None:
         return None
     published, experiment, source = comparison.published, name_text(findings.experiment), _source(comparison)
     metric, unit = name_text(published.metric), clean(comparison.unit)
-    interval, difference = comparison.interval, comparison.difference
-    has_interval = isinstance(interval, Interval)
-    level = f", {confidence_text(findings.confidence)} CI" if has_interval else ""
-    mean = None if isinstance(comparison.mean, Unavailable) else comparison.mean
-    published_group = PointGroup(
-        index=0,
-        label=source,
-        note=f"n = {published.n}",
-        values=(published.mean,) if published.n == 1 else (),
-        mean=published.mean,
-        sd=None if isinstance(published.sd, Unavailable) else published.sd,
-        low=None,
-        high=None,
-    )
-    sd = None if isinstance(comparison.sd, Unavailable) else comparison.sd
-    experiment_group = PointGroup(1, experiment, f"n = {comparison.n}", comparison.scores, mean, sd, None, None)
-    drawn = PlottedDifference(
-        experiment,
-        None if isinstance(difference, Unavailable) else difference,
-        interval.low if isinstance(interval, Interval) else None,
-        interval.high if isinstance(interval, Interval) else None,
-    )
+    level = f", {confidence_text(findings.confidence)} CI" if isinstance(comparison.interval, Interval) else ""
+    alone = (published.mean,) if published.n == 1 else ()
+    theirs = PointGroup(0, source, f"n = {published.n}", alone, published.mean, known(published.sd), None, None)
+    mean, sd = known(comparison.mean), known(comparison.sd)
+    ours = PointGroup(1, experiment, f"n = {comparison.n}", comparison.scores, mean, sd, None, None)
+    drawn = PlottedDifference(experiment, known(comparison.difference), *ends_of(comparison.interval))
     return EstimationPlot(
         key=f"published-{index}",
         title=f"{metric}: {experiment} and {source}",
@@ -272,7 +248,7 @@ def _plot(findings: PublishedFindings, index: int) -> EstimationPlot | None:
         "is forced to start at zero.",
         axis=unit_head(metric, unit),
         difference_axis=f"{unit_head('difference', difference_unit(unit))}{level}",
-        groups=(published_group, experiment_group),
+        groups=(theirs, ours),
         differences=(drawn,),
     )
 

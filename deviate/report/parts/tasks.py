@@ -24,7 +24,7 @@ from deviate.report.numbers import ShownNumber, factor
 from deviate.report.parts.compare import ratio_cell, test_cell
 from deviate.report.parts.describe import bracket, cell_of, places_of_interval
 from deviate.report.parts.multi_comparison import pair_matrix
-from deviate.report.plots import ProfileLine, ProfilePlot, RankPlot
+from deviate.report.plots import PointGroup, ProfilePlot, RankPlot, StepLine
 
 
 def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
@@ -45,7 +45,7 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
     )
     blocks: list[Block] = [Quote(task_sentence(tasks, level)), Facts(_facts(tasks))]
     if tasks.aggregated:
-        ranks, profile = _rank_plot(tasks, level), _profile_plot(tasks, labels, level)
+        ranks, profile = _rank_plot(tasks, labels, level), _profile_plot(tasks, labels, level)
         difference = tasks.critical_difference
         why = difference.reason if isinstance(difference, Unavailable) else "no ranks"
         blocks += [
@@ -160,28 +160,28 @@ def _rank_line(tasks: TaskFindings, ranked: str) -> str:
     return f"mean rank {', '.join(ranks)}{apart}; {ranked}"
 
 
-def _rank_plot(tasks: TaskFindings, level: str) -> RankPlot | None:
-    ranks = {
-        aggregate.name: aggregate.rank for aggregate in tasks.aggregated if not isinstance(aggregate.rank, Unavailable)
-    }
-    difference = tasks.critical_difference
+def _rank_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> RankPlot | None:
+    ranks = {name_text(one.name): one.rank for one in tasks.aggregated if not isinstance(one.rank, Unavailable)}
+    difference, order = tasks.critical_difference, [*labels, *ranks]
     if isinstance(difference, Unavailable) or len(ranks) < 2:
         return None
-    ordered = sorted(ranks.items(), key=lambda pair: pair[1])
-    text = ", ".join(f"{name_text(name)} {ratio(rank)}" for name, rank in ordered)
+    ordered, half = sorted(ranks.items(), key=lambda pair: pair[1]), difference / 2
+    text = ", ".join(f"{name} {ratio(rank)}" for name, rank in ordered)
     groups = "; ".join(", ".join(map(name_text, group)) for group in tasks.cliques)
     return RankPlot(
         key="task-ranks",
         title="Mean ranks over tasks",
         description=f"Mean rank over {len(tasks.tasks)} tasks, 1 is best: {text}. Critical difference "
         f"{ratio(difference)} (Nemenyi, {level}). Not distinguished: {groups or 'none'}.",
-        caption="Mean rank of each experiment over the tasks. A bar joins experiments whose ranks are less apart than "
-        "the critical difference.",
-        note=f"mean rank over n = {len(tasks.tasks)} tasks, 1 is best",
-        ranks=tuple((name_text(name), ratio(rank), rank) for name, rank in ordered),
-        difference=difference,
-        difference_label=f"critical difference {ratio(difference)} ({level})",
-        cliques=tuple((ranks[group[0]], ranks[group[-1]]) for group in tasks.cliques),
+        caption="Mean rank of each experiment over the tasks, with half the critical difference "
+        f"({ratio(difference)}, {level}) to either side: where two lines overlap, the ranks are not told apart.",
+        axis=f"mean rank over n = {len(tasks.tasks)} tasks, 1 is best",
+        difference_axis="",
+        groups=tuple(
+            PointGroup(order.index(name), name, ratio(rank), (), rank, None, rank - half, rank + half)
+            for name, rank in ordered
+        ),
+        differences=(),
     )
 
 
@@ -191,9 +191,9 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
     order = [*labels]
     lines = []
     for position, (aggregate, runs) in enumerate(zip(tasks.aggregated, tasks.n, strict=True)):
-        label = name_text(aggregate.name)
+        label, note = name_text(aggregate.name), f"n = {sum(runs)} scores"
         index = order.index(label) if label in order else position
-        lines.append(ProfileLine(label, f"n = {sum(runs)} scores", index, aggregate.profile, aggregate.profile_band))
+        lines.append(StepLine(index, label, note, tasks.thresholds, aggregate.profile, aggregate.profile_band))
     text = "; ".join(f"{line.label}, {line.note}" for line in lines)
     has_band = any(line.band for line in lines)
     band = f"with its pointwise {level} band" if has_band else "without bands, for which there are too few runs"
@@ -202,9 +202,9 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
         title="Performance profiles",
         description=f"Share of scores above each threshold, mean over {len(tasks.tasks)} tasks, {band}: {text}.",
         caption=f"Share of scores above each threshold, mean over tasks, {band}: higher is better.",
-        axis="normalised score" if tasks.is_scaled else "score",
-        thresholds=tasks.thresholds,
+        axis="share of scores above the threshold",
         lines=tuple(lines),
+        steps_axis=f"threshold: {'normalised score' if tasks.is_scaled else 'score'}",
     )
 
 

@@ -5,6 +5,7 @@ Source: the columns of sub-groups are those of Zhuang et al. (2022), Tables 3 an
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from deviate.model.estimates import Interval, Unavailable
@@ -25,7 +26,7 @@ from deviate.report.format import (
 from deviate.report.numbers import Pieces, ShownNumber, ends, factor, share, whole
 from deviate.report.parts.compare import ratio_cell
 from deviate.report.parts.describe import cell_of
-from deviate.report.plots import BreakdownLine, BreakdownPlot
+from deviate.report.plots import EstimationPlot, PointGroup
 from deviate.stability.report.measure_labels import POINTS, SHARE, estimate_text, figures_of, hundredfold_cell, methods
 
 
@@ -172,7 +173,7 @@ def _interval(interval: Interval | Unavailable, places: int) -> Entry:
     return cell(*ends(100 * interval.low, 100 * interval.high, places), value=interval.low)
 
 
-def _plot(captured: SetStability, place: int, heading: str) -> BreakdownPlot:
+def _plot(captured: SetStability, place: int, heading: str) -> EstimationPlot:
     drawn = captured.classes[: max(FEWEST_DRAWN, min(N_DRAWN, MOST_POINTS // max(1, len(captured.replicates))))]
     text = "; ".join(
         f"class {one.label}: {estimate_text(one.mean, class_places(one), SHARE)} ± "
@@ -182,26 +183,24 @@ def _plot(captured: SetStability, place: int, heading: str) -> BreakdownPlot:
     more = (
         f" The widest {len(drawn)} of {len(captured.classes)} are drawn." if len(drawn) < len(captured.classes) else ""
     )
-    return BreakdownPlot(
+    return EstimationPlot(
         key=f"classes-{place}-plot",
         title=f"{heading}: accuracy of every run, per class",
         description=f"Accuracy in percent, mean ± SD over runs: {text}.{more}",
-        caption="Each point is the accuracy of one run; the thin line is their range. Dot and line below: mean ± SD. "
-        f"In brackets: number of examples.{more}",
+        caption=f"Each point is the accuracy of one run. The dot and line next to them: mean ± SD.{more}",
         axis="accuracy (%)",
-        index=captured.experiment,
-        lines=tuple(_line(one) for one in drawn),
-        has_range=True,
+        difference_axis="",
+        groups=tuple(_points(one, captured.experiment) for one in drawn),
+        differences=(),
     )
 
 
-def _line(spread: ClassStability) -> BreakdownLine:
-    return BreakdownLine(
-        label=f"{spread.label} ({spread.n_examples:,})",
-        values=tuple(100 * value for value in spread.accuracies),
-        mean=None if isinstance(spread.mean, Unavailable) else 100 * spread.mean,
-        sd=None if isinstance(spread.sd, Unavailable) else 100 * spread.sd,
-    )
+def _points(spread: ClassStability, index: int) -> PointGroup:
+    mean, sd = (None if isinstance(value, Unavailable) else 100 * value for value in (spread.mean, spread.sd))
+    values = tuple(100 * value for value in spread.accuracies)
+    group = PointGroup(index, str(spread.label), counted_of(spread.n_examples, "example"), values, mean, sd, None, None)
+    low, high = group.one_sd
+    return replace(group, low=low, high=high)
 
 
 def footnotes(findings: Findings) -> Iterator[str]:

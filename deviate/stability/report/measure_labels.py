@@ -12,10 +12,9 @@ from deviate.report.document import Absent, Entry, ReportFigure, TableRow, cell
 from deviate.report.format import clean, confidence_text, decimals, unit_head
 from deviate.report.numbers import Pieces, ShownNumber, ends, text_of
 from deviate.report.parts.describe import cell_of
-from deviate.report.plots import BreakdownPlot, MatrixPlot, StepsPlot
+from deviate.report.plots import Plot
 
 Item = TypeVar("Item")
-Plot = MatrixPlot | StepsPlot | BreakdownPlot
 
 
 @dataclass(frozen=True, slots=True)

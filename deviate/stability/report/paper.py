@@ -8,7 +8,7 @@ from deviate.model.findings import Findings
 from deviate.model.stability import GroupMeasure, GroupStability, Measure, MeasureName, SetStability
 from deviate.report.document import Absent, Cell, DocumentTable, Entry, TableRow, cell
 from deviate.report.format import clean, name_text
-from deviate.report.numbers import ShownNumber, ends, factor, share
+from deviate.report.numbers import ShownNumber, factor, share
 from deviate.report.paper.macros import Macro, maths, of_ends, of_estimate, prefixes
 from deviate.report.parts.table import EMPTY, Footnotes, absent, short
 from deviate.stability.measures.intervals import JACKKNIFE
@@ -25,6 +25,7 @@ from deviate.stability.report.sets import sets_by_name
 
 MOST_COLUMNS = 3
 """Maximum number of experiments in columns; more are placed in rows."""
+NOT_MEASURED = Absent("not measured")
 OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio")
 OF_MEASURES = tuple(f"{words.command}{end}" for words in MEASURES.values() for end in ("", "Low", "High"))
 ENDINGS = (*OF_MEASURES, "Examples", *OF_CLASSES)
@@ -94,8 +95,8 @@ def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[Documen
     """Layouts of one table, widest first; none if nothing was captured."""
     if not findings.stability.sets and not findings.stability.weights:
         return ()
-    is_wide = len(labels) <= MOST_COLUMNS
-    return (*([_wide(findings, labels)] if is_wide else []), _long(findings, labels))
+    wide = _wide(findings, labels)
+    return (wide, _long(wide)) if len(labels) <= MOST_COLUMNS else (_long(wide),)
 
 
 def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[DocumentTable, ...]:
@@ -154,18 +155,17 @@ def _wide(findings: Findings, labels: Sequence[str]) -> DocumentTable:
     )
 
 
-def _long(findings: Findings, labels: Sequence[str]) -> DocumentTable:
-    """A row per measure and experiment."""
-    notes, rows = Footnotes(), []
-    for title, by_name in _blocks(findings, labels):
-        for name, by_label in by_name.items():
-            rows.append(TableRow(f"{title}: {MEASURES[name].head}", (EMPTY, EMPTY), is_heading=True))
-            rows += [
-                TableRow(short(label), _apart(measure, notes), begins=False) for label, measure in by_label.items()
-            ]
-    return DocumentTable(
-        _caption(findings, labels), ("", "mean", "interval"), tuple(rows), footnotes=tuple(notes.texts)
-    )
+def _long(wide: DocumentTable) -> DocumentTable:
+    """A row per measure and experiment, from the table with a column per experiment."""
+    rows, title = [], ""
+    for row in wide.rows:
+        if row.is_heading:
+            title = row.label
+            continue
+        rows.append(TableRow(f"{title}: {row.label}", (EMPTY,), is_heading=True))
+        entries = zip(wide.columns[1:], row.cells, strict=True)
+        rows += [TableRow(label, (entry,), begins=False) for label, entry in entries if entry != NOT_MEASURED]
+    return replace(wide, columns=("", "mean [interval]"), rows=tuple(rows))
 
 
 def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, dict[MeasureName, dict[str, Measure]]]]:
@@ -186,23 +186,12 @@ def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, di
 
 def _both(measure: Measure | None, notes: Footnotes) -> Entry:
     if measure is None:
-        return Absent("not measured")
+        return NOT_MEASURED
     if isinstance(measure.value, Unavailable):
         return _absent(measure.value, notes)
     missing = measure.interval.reason if isinstance(measure.interval, Unavailable) else ""
     estimate, bracket = figure_pieces(measure.value, measure.interval, replace(MEASURES[measure.name], unit=""))
     return Cell((*estimate, *bracket), marks=notes.numbers(f"no interval: {missing}" if missing else ""))
-
-
-def _apart(measure: Measure, notes: Footnotes) -> tuple[Entry, Entry]:
-    if isinstance(measure.value, Unavailable):
-        return _absent(measure.value, notes), EMPTY
-    words, interval = MEASURES[measure.name], measure.interval
-    places = places_for(measure.value, interval, words)
-    value = cell(scale_number(measure.value, places, words))
-    if isinstance(interval, Interval):
-        return value, cell("[", *ends(words.scale * interval.low, words.scale * interval.high, places), "]")
-    return value, absent(clean(interval.reason), notes)
 
 
 def _caption(findings: Findings, labels: Sequence[str]) -> str:

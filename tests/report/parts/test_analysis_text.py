@@ -116,14 +116,16 @@ def test_each_hazard_is_shown_with_what_happens_on_request() -> None:
     ) in wide
     assert "  ctc-loss    20         nn.CTCLoss( [31m)  the gradient adds in no fixed order\n" in wide
     narrow = render_analysis(analysis, SELECTION, 60, is_whole=True)
-    assert "  ctc-loss (20)  nn.CTCLoss( [31m)\n      the gradient adds in no fixed order\n" in narrow
+    assert (
+        "  ctc-loss  line 20, expression nn.CTCLoss( [31m), what\n      happens the gradient adds in no fixed order\n"
+    ) in narrow
 
 
 def test_the_file_is_shown_where_it_is_not_the_script() -> None:
     elsewhere = dataclasses.replace(ACC, file="lib/test.py", direction=None, sink="logging")
-    text = render_analysis(dataclasses.replace(ANALYSIS, metrics=(elsewhere, TIME)), Selection(()), 80)
-    assert "  (test_acc)  quality, direction unknown  lib/test.py:61\n" in text
-    assert "  (time)  time, lower is better  line 61\n" in text
+    text = render_analysis(dataclasses.replace(ANALYSIS, metrics=(elsewhere, TIME)), Selection(()), 120)
+    assert "  (test_acc)  lib/test.py:61  correct / total  quality  unknown " in text
+    assert "  (time)      61              end - begin      time     lower " in text
     assert "reported by: logging 1, print 1" in text
 
 
@@ -159,7 +161,9 @@ def test_nothing_found_is_said() -> None:
 
 def test_on_a_narrow_screen_the_reason_stands_below() -> None:
     text = render_analysis(ANALYSIS, SELECTION, 60)
-    assert "  accuracy  quality, higher is better  line 61\n      correct / total\n      named with correct\n" in text
+    assert (
+        "  accuracy  line 61, expression correct / total, role\n      quality, better higher, why named with correct\n"
+    ) in text
 
 
 def test_side_effects_come_by_kind_each_with_its_places() -> None:

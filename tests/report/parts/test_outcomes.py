@@ -147,7 +147,7 @@ def test_where_curves_part_is_counted_as_the_scripts_count(findings: Findings) -
     number = int(step[0].removeprefix("step ")) + 1
     assert epoch[0] == f"epoch {number}"
     svg = page_figure(plots(outcome_section(by_epoch, LABELS), DifferencePlot)[0])
-    assert f"they first differ at epoch {number}" in svg
+    assert f"first differ at epoch {number}" in svg
     assert "main-loop step" not in svg
 
 

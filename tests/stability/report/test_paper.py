@@ -47,7 +47,7 @@ def test_many_experiments_stand_below_each_other() -> None:
     sets = tuple(one_set(i, "test", 8) for i in range(5))
     table = _tables(with_stability(sides, StabilityFindings(sets=sets)))["stability.tex"]
     assert r"\itshape test: churn (\%)" in table
-    assert r"\quad width 4 & $8.86$ & {}[$8.31$, $9.40$] \\" in table
+    assert r"\quad width 4 & $8.86$ [$8.31$, $9.40$] \\" in table
 
 
 def test_sub_groups_have_sd_and_ratio_as_in_the_published_table() -> None:
