@@ -282,7 +282,7 @@ def _sentences(report: Report) -> Iterator[tuple[Key, Figures]]:
 def _assert_rows(findings: Findings, exact: Mapping[Key, Mapping[str, Any]]) -> None:
     """The CSV of all comparisons has the very figures of the JSON, and the scores have the means that it states."""
     files = {file.name: list(csv.DictReader(io.StringIO("".join(file.chunks())))) for file in table_files(findings)}
-    columns = {"word": "verdict", "reason": "reason", "difference": "difference", "p_adjusted": "p_adjusted"}
+    columns = {"word": "verdict", "reason": "verdict_reason", "difference": "difference", "p_adjusted": "p_adjusted"}
     columns |= {"low": "difference_interval_low", "high": "difference_interval_high"}
     for row in files["comparisons.csv"]:
         of_row = exact[row["candidate"], row["metric"]]

@@ -6,19 +6,16 @@ infinities are `nan`, `inf` and `-inf`. Text that a spreadsheet would take for a
 
 import csv
 import io
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
-from deviate.model.comparisons import Comparison, Description
-from deviate.model.estimates import NOT_SHOWN, Interval, Test, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
 from deviate.registry import wing
-from deviate.report.data.published import further_members
+from deviate.report.data.rows import Row, comparison_rows, description_rows
 from deviate.report.document import Absent, Fact, Facts, Section, cell
 from deviate.report.format import clean, counted
-from deviate.report.verdicts import verdict_reason
 
 MOST_VALUES = 5_000_000
 """Measurements that are written: some 300 MB. Beyond that the records themselves are the better source."""
@@ -59,11 +56,11 @@ def table_files(findings: Findings) -> tuple[TableFile, ...]:
     of_descriptions = "a row per experiment and metric: every figure that describes it"
     files = [
         TableFile("scores.csv", "a row per run and metric", lambda: csv_text(score_rows(findings))),
-        TableFile("descriptions.csv", of_descriptions, lambda: csv_text(_description_rows(findings))),
+        TableFile("descriptions.csv", of_descriptions, lambda: csv_text(_table(description_rows(findings)))),
     ]
     if findings.pairs:
         text = "a row per candidate and metric: every figure that compares"
-        files.append(TableFile("comparisons.csv", text, lambda: csv_text(_comparison_rows(findings))))
+        files.append(TableFile("comparisons.csv", text, lambda: csv_text(_table(comparison_rows(findings)))))
     if 0 < (n := n_values(findings)) <= MOST_VALUES:
         text = f"a row per measurement, {counted(n, 'value')}"
         files.append(TableFile("curves.csv", text, lambda: _curves(findings)))
@@ -109,92 +106,16 @@ def csv_text(rows: Iterable[Iterable[Value]]) -> Iterator[str]:
     yield buffer.getvalue()
 
 
-def _description_rows(findings: Findings) -> Iterator[list[Value]]:
-    metric = ["unit", "direction", "aggregate", "is_primary"]
-    left_out = {"metric", "scores", "missing", "attainment", "quartiles", "outliers", *NOT_SHOWN}
-    kinds = _kinds(Description, left_out)
-    heads = (head for name, kind in kinds.items() for head in _columns(name, kind))
-    yield ["experiment", "variant", "metric", *metric, "n", *heads, "n_missing"]
-    for item in findings.experiments:
-        for description in item.descriptions:
-            yield [
-                *_of_experiment(item.experiment),
-                plain_text(description.metric.name),
-                *(_plain(getattr(description.metric, name)) for name in metric),
-                description.n,
-                *(cell for name, kind in kinds.items() for cell in _split(getattr(description, name), kind)),
-                len(description.missing),
-            ]
-
-
-def _comparison_rows(findings: Findings) -> Iterator[list[Value]]:
-    left_out = {
-        *("metric", "candidate_metric", "baseline", "candidate", "verdict", "spread_verdict"),
-        *("paired", "equivalence", "curve", "attainment", "names"),
-        *NOT_SHOWN,
-    }
-    kinds = _kinds(Comparison, left_out)
-    yield [
-        *("baseline", "candidate", "metric", "candidate_metric", "is_primary", "margin", "verdict", "reason"),
-        *("n_baseline", "n_candidate"),
-        *(head for name, kind in kinds.items() for head in _columns(name, kind)),
-        *(head for member in further_members() for head in _columns(member.name, str(member.kind))),
-    ]
-    for pair in findings.pairs:
-        for comparison in pair.comparisons:
-            yield [
-                plain_text(pair.baseline),
-                plain_text(pair.candidate),
-                plain_text(comparison.metric.name),
-                plain_text(comparison.candidate_metric.name),
-                _plain(comparison.metric.is_primary),
-                comparison.metric.margin,
-                comparison.verdict.word,
-                plain_text(verdict_reason(comparison)),
-                comparison.baseline.n,
-                comparison.candidate.n,
-                *(cell for name, kind in kinds.items() for cell in _split(getattr(comparison, name), kind)),
-                *(cell for member in further_members() for cell in _split(member.of(comparison), str(member.kind))),
-            ]
-
-
-INTERVAL = ("low", "high", "confidence", "method")
-TEST = ("statistic", "df", "p_value", "note")
-
-
-def _kinds(model: type, left_out: Collection[str]) -> dict[str, str]:
-    """The annotation of each field that is written."""
-    return {one.name: str(one.type) for one in fields(model) if one.name not in left_out}
-
-
-def _columns(name: str, kind: str) -> Iterator[str]:
-    return (f"{name}_{part}" if part else name for part in _parts(kind))
-
-
-def _parts(kind: str) -> tuple[str, ...]:
-    if "Interval" in kind:
-        return INTERVAL
-    return TEST if "Test" in kind else ("",)
-
-
-def _split(value: object, kind: str) -> Iterator[Value]:
-    """The cells of one value."""
-    parts = _parts(kind)
-    if isinstance(value, Interval | Test):
-        yield from (_plain(getattr(value, part)) for part in parts)
-    else:
-        yield from (_plain(value), *([None] * (len(parts) - 1)))
+def _table(rows: Sequence[Row]) -> Iterator[Iterable[Value]]:
+    yield rows[0] if rows else ()
+    yield from ([_plain(value) for _, value in row.values()] for row in rows)
 
 
 def _plain(value: object) -> Value:
     """A value of the model as a cell; missing values are empty."""
-    if value is None or isinstance(value, Unavailable):
-        return None
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, tuple):
-        return plain_text("; ".join(map(str, value)))
-    return value if isinstance(value, int | float) else plain_text(str(value))
+    return value if value is None or isinstance(value, int | float) else plain_text(str(value))
 
 
 def _of_experiment(experiment: Experiment) -> tuple[str, str]:
