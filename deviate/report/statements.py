@@ -311,4 +311,6 @@ def _draws_nothing(study: Study, index: int) -> bool:
 
 def _no_draw(study: Study, index: int) -> str:
     which = "this stream" if len(study.experiments[index].varied) == 1 else "these streams"
-    return f"no {'routed ' if find_unrouted_draws(study.experiments) else ''}draw observed from {which}"
+    if find_unrouted_draws(study.experiments):
+        return f"no routed draw observed from {which}"
+    return f"no draw observed from {which}"
