@@ -189,7 +189,9 @@ def frame_flaws(frame: Any) -> Iterator[str]:
 
 KINDS = ("Float64", "Int64", "boolean", "string")
 TOLD_FIELD = re.compile(r"(?:^|; )(\w+): ")
-NEEDS_NO_REASON = re.compile(r"margin|direction|(?:attainment|equivalence|paired)_\w+|\w+_df|n_examples|curve_first_difference")
+NEEDS_NO_REASON = re.compile(
+    r"margin|direction|(?:attainment|equivalence|paired)_\w+|\w+_df|n_examples|curve_first_difference"
+)
 """Columns of what nobody asked for; of what a test does not have; of what may not be so at all."""
 
 

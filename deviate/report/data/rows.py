@@ -102,7 +102,8 @@ def _columns(name: str, hint: Any, value: Any, reasons: list[str], remarks: list
         )
     elif kind in LEAVES:
         yield from ((f"{name}_{leaf}", (float, getattr(value, leaf, None))) for leaf in LEAVES[kind])
-        remarks += [f"{name}: {how}"] if (how := getattr(value, HOW[kind], "")) else []
+        level = f", level {value.confidence:g}" if isinstance(value, Interval) else ""
+        remarks += [f"{name}: {how}{level}"] if (how := getattr(value, HOW[kind], "")) else []
     elif hasattr(kind, "__dataclass_fields__") and kind not in WHOLE:
         for inner, inner_hint in _hints(kind).items():
             part = None if value is None else getattr(value, inner)
