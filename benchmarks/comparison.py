@@ -9,13 +9,12 @@ where the comparison takes more than 1.2 times what the libraries take, or its p
 
 import argparse
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
+from startup import processor_time
 
 MOST_TIMES, MOST_PAGE_S = 1.2, 0.7
 HERE = Path(__file__).parent
@@ -28,19 +27,18 @@ def main() -> int:
     settings.add_argument("--rounds", type=int, default=5)
     settings.add_argument("--check", action="store_true")
     given = settings.parse_args()
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for side, shift in (("a", 0.0), ("b", 0.3)):
             write_scores(folder / f"{side}.csv", given.metrics, given.runs, shift)
-            processor_seconds(folder, "-m", "deviate", "import", f"{side}.csv", "--name", side)
+            processor_time(("-m", "deviate", "import", f"{side}.csv", "--name", side), folder)
         commands = {
             "deviate.compare": ("-c", "import deviate; print(deviate.compare('a', 'b'))"),
             "deviate compare, with its page": ("-m", "deviate", "compare", "a", "b"),
             "scipy and statsmodels": (str(HERE / "by_libraries.py"), "a.csv", "b.csv"),
         }
-        rounds = [
-            {it: processor_seconds(folder, *words) for it, words in commands.items()} for _ in range(given.rounds)
-        ]
+        rounds = [{it: processor_time(words, folder) for it, words in commands.items()} for _ in range(given.rounds)]
     compared, with_page, libraries = (min(one[it] for one in rounds) for it in commands)
     print(f"{given.metrics} metrics x 2 x {given.runs} runs, processor time, least of {given.rounds} rounds")
     for what, seconds in zip(commands, (compared, with_page, libraries), strict=True):
@@ -58,15 +56,6 @@ def write_scores(path: Path, n_metrics: int, n_runs: int, shift: float) -> None:
     names = ",".join(f"acc_{i:02d}" for i in range(n_metrics))
     rows = (",".join(map(str, (run, *row))) for run, row in enumerate(scores.tolist()))
     path.write_text("\n".join((f"run,{names}", *rows)) + "\n", encoding="utf-8")
-
-
-def processor_seconds(folder: Path, *words: str) -> float:
-    """Processor time of a Python process, on one thread."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, *words], cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 if __name__ == "__main__":

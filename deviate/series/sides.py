@@ -107,7 +107,7 @@ def scale_factors(baseline: Description, candidates: Sequence[Description], scal
 def rescaled(experiment: Experiment, factors: Mapping[str, float], scale: Scale) -> Experiment:
     """The experiment with the values of some metrics, and what is in their unit, multiplied by a factor each."""
     changed = {name: factor for name, factor in factors.items() if factor != 1}
-    told = tuple(f"{name} is multiplied by {factor:g} (--scale {scale})" for name, factor in changed.items())
+    notices = tuple(f"{name} is multiplied by {factor:g} (--scale {scale})" for name, factor in changed.items())
     return replace(
         experiment,
         metrics=tuple(
@@ -126,7 +126,7 @@ def rescaled(experiment: Experiment, factors: Mapping[str, float], scale: Scale)
             )
             for run in experiment.runs
         ),
-        warnings=(*experiment.warnings, *told),
+        warnings=(*experiment.warnings, *notices),
     )
 
 

@@ -81,8 +81,8 @@ def _factors(experiments: Iterable[tuple[str, Experiment]]) -> Iterator[str]:
         else:
             flipped = ["one bit of one weight"] if any(run.flips for run in experiment.runs) else []
             factors = (("varied", [*experiment.varied, *flipped]), ("held", experiment.held))
-            known = "; ".join(f"{word}: {', '.join(names)}" for word, names in factors if names)
-            yield f"{label}: variant {experiment.variant}; {known or f'what it leaves free is {UNKNOWN}'}."
+            free_and_held = "; ".join(f"{word}: {', '.join(names)}" for word, names in factors if names)
+            yield f"{label}: variant {experiment.variant}; {free_and_held or f'what it leaves free is {UNKNOWN}'}."
 
 
 def _runs(findings: Findings, experiments: Sequence[tuple[str, Experiment]]) -> Iterator[str]:
