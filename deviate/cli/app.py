@@ -2,10 +2,7 @@
 
 import enum
 import errno
-import gc
-import glob
 import importlib
-import json
 import os
 import shutil
 import signal
@@ -126,6 +123,8 @@ def named_folder(command: Sequence[str], base: Path) -> Path | None:
 
 def as_json(document: object) -> str:
     """JSON in ASCII, safe for terminals and for streams of any encoding."""
+    import json
+
     return json.dumps(document, indent=2)
 
 
@@ -155,6 +154,8 @@ def complete_experiments(incomplete: str) -> list[str]:
 
 def complete_sources(incomplete: str) -> list[str]:
     """Experiments, and files and folders, for arguments that accept either."""
+    import glob
+
     paths = sorted(Path(path) for path in glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207  as a shell has it
     return [*complete_experiments(incomplete), *(f"{path}/" if path.is_dir() else str(path) for path in paths)]
 
@@ -177,15 +178,11 @@ def _options(
 PYTHONS_OWN = warnings.formatwarning
 
 
-def main() -> None:
-    """Entry point: errors of ours become one message and an exit code."""
-    # Modules, syntax trees and records live until the command ends. Looking through them for garbage as often as Python
-    # does by default takes a twentieth of a command's processor time.
-    gc.set_threshold(50_000, 20, 50)
+def obey_signals() -> None:
+    """Let SIGTERM and SIGHUP end a command as Ctrl-C does: children are ended, and nothing is lost."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # under nohup, a closed terminal should be ignored
             signal.signal(number, signal.default_int_handler)
-    sys.exit(run_arguments(sys.argv[1:]))
 
 
 def run_arguments(arguments: Sequence[str]) -> int:
