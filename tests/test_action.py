@@ -1,5 +1,7 @@
 """The GitHub Action and the job for GitLab by their shell steps, run as the runner of each would run them."""
 
+import fnmatch
+import html
 import os
 import re
 import subprocess
@@ -131,7 +133,7 @@ def test_a_pull_request_that_makes_training_worse_fails_on_github_and_on_gitlab(
     outputs = runner.outputs()
     assert (outputs["result"], outputs["exit-code"]) == ("worse", "4")
     assert "<svg" in Path(outputs["report"]).read_text(encoding="utf-8")
-    assert "deviate check: worse" in runner.summary.read_text(encoding="utf-8")
+    assert "deviate check: train is worse than" in runner.summary.read_text(encoding="utf-8")
     assert "::error title=deviate check" in checked.stdout
     [experiment] = (clone / ".deviate/experiments").glob("*@*")
     assert str(experiment).startswith(runner.values["steps.prepare.outputs.baseline"].partition("*")[0])
@@ -157,3 +159,89 @@ def test_a_pull_request_that_makes_training_worse_fails_on_github_and_on_gitlab(
     assert gitlab.returncode == 4, gitlab.stdout + gitlab.stderr
     written = [*job["artifacts"]["paths"], job["artifacts"]["reports"]["junit"]]
     assert all((clone / name).stat().st_size for name in written)
+
+
+PLAIN = 'import random\nfor epoch in range(2):\n    acc = 90 + {shift} + random.random()\n    print("acc", acc)\n'
+CRASH = 'if epoch: raise ValueError("lr must be positive")\n    acc ='
+JOBS = {
+    "equal code": (
+        PLAIN.format(shift=0),
+        PLAIN.format(shift=0),
+        "--margin 5",
+        "train is not worse than train@*: acc 0",
+    ),
+    "worse": (PLAIN.format(shift=0), PLAIN.format(shift=-5), "--margin 1", "train is worse than train@*: acc −5.0"),
+    "better": (PLAIN.format(shift=0), PLAIN.format(shift=5), "", "train is not worse than train@*: acc +5.0"),
+    "undecided": (
+        PLAIN.format(shift=0),
+        PLAIN.format(shift=-0.3),
+        "--margin 0.4",
+        "train is not shown to be safe: acc −*; * runs of each side would decide",
+    ),
+    "crash of the candidate": (
+        PLAIN.format(shift=0),
+        PLAIN.format(shift=0).replace("acc =", CRASH),
+        "--metric acc",
+        "train completes less often than train@*: 5/5 v 0/5: ValueError: lr must be positive (train.py:3)",
+    ),
+    "crash of the baseline": (
+        PLAIN.format(shift=0).replace("acc =", CRASH),
+        PLAIN.format(shift=0),
+        "--metric acc",
+        "train@*: none of 5 runs completed: ValueError: lr must be positive (train.py:3)",
+    ),
+    "control missing": (
+        PLAIN.format(shift=0),
+        PLAIN.format(shift=0),
+        "--require-control",
+        "no control variant shows that runs are repeatable, and --require-control asks for one",
+    ),
+    "no common metric": (
+        PLAIN.format(shift=0).replace('"acc"', '"f1"'),
+        PLAIN.format(shift=0),
+        "",
+        "train has no metric f1",
+    ),
+}
+"""By what a job is about: the script before and after, options, and what the first line says."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", JOBS)
+def test_the_first_line_of_a_job_says_which_side_which_metric_and_how_much_or_why_it_failed(
+    name: str, project: Path
+) -> None:
+    before, after, options, says = JOBS[name]
+    (project / "train.py").write_text(before)
+    base = commit_all(project)
+    (project / "train.py").write_text(f"{after}# changed\n")
+    commit_all(project)
+    runner = Runner(project, {"script": "train.py", "runs": "5", "options": options}, base)
+    steps = {step.get("id"): step for step in ACTION["runs"]["steps"] if "run" in step}
+    runner.run(steps["prepare"])
+    checked = runner.run(steps["check"])
+    job = yaml.safe_load(GITLAB.read_text(encoding="utf-8"))["deviate-check"]
+    environment = {
+        **os.environ,
+        **job["variables"],
+        "CHECK_OPTIONS": f"--runs 5 {options}",
+        "CI_MERGE_REQUEST_DIFF_BASE_SHA": base,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    gitlab = subprocess.run(
+        [*BASH, "-c", job["script"][1]], cwd=project, env=environment, capture_output=True, text=True, check=False
+    )
+    if not runner.summary.exists():
+        annotation = next(line for line in checked.stdout.splitlines() if line.startswith("::error"))
+        lines = [annotation, checked.stderr.splitlines()[0], gitlab.stderr.splitlines()[0]]
+    else:
+        annotation = next(line for line in checked.stdout.splitlines() if "::" in line and "deviate check%3A" in line)
+        result = " ".join(gitlab.stdout.partition("\n  exit code")[0].split())
+        lines = [
+            runner.summary.read_text(encoding="utf-8").splitlines()[0].replace("\\", ""),
+            annotation,
+            result[result.index("Result:") :],
+            (project / "check.md").read_text(encoding="utf-8").splitlines()[0].replace("\\", ""),
+        ]
+    for line in lines:
+        assert fnmatch.fnmatch(html.unescape(line), f"*{says.replace('[', '[[]')}*"), (name, line, checked.stderr)

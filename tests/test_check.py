@@ -295,14 +295,14 @@ def test_ci_systems_are_told_in_their_own_forms(project: Path, deviate, monkeypa
     begin, *told, end, _ = answer.out[: answer.out.index("::error title")].split("\n")
     assert (begin.removeprefix("::stop-commands::"), told[0][:7]) == (end.strip(":"), "Result:"), answer.out
     assert len(end) > 32, "the end of what GitHub does not obey cannot be foreseen"
-    assert summary.read_text().startswith("before\n## deviate check: worse\n")
+    assert summary.read_text().startswith("before\n## deviate check: new is worse than old: acc −3.000 [")
     assert "| **fail** | acc not worse by more than 1 | new |" in summary.read_text()
     cases = junit_cases((project / "out/gate.xml").read_text())
     assert cases["deviate check.new: acc not worse by more than 1"] == "failure"
     assert cases["deviate check.new: records of new are complete"] == "passed"
     quiet = deviate("check", "old", "new", "--metric", "acc", "--no-github", "--markdown", "-")
     assert "::error" not in quiet.both
-    assert quiet.out.startswith("## deviate check: worse\n")
+    assert quiet.out.startswith("## deviate check: new is worse than old: acc")
 
 
 def test_files_from_elsewhere_are_checked_as_experiments_are(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

@@ -31,6 +31,7 @@ from deviate.records.experiments import read_any, split_columns
 from deviate.records.layout import records_folder
 from deviate.replay.experiments import record_report
 from deviate.report.files import write
+from deviate.report.forms.github import command as command_line
 from deviate.report.forms.github import shield_lines
 from deviate.report.forms.registry import render
 from deviate.report.parts.check import check_document
@@ -105,7 +106,7 @@ class GateFlags:
     epilog="Example: deviate check baseline new --metric test_acc --margin 0.5, "
     "or both sides in one job: deviate check train.py --ref main --runs 10 --margin 0.5 -- --epochs 5. "
     "Exit codes: 0 passes, or is undecided; 3 runs are missing; 4 worse; 5 undecided, with --undecided fail; "
-    "6 control broken. Of several the first of 6, 4, 3, 5.",
+    "6 control broken or missing. Of several the first of 6, 4, 3, 5.",
 )
 def check_command(
     *,
@@ -152,7 +153,12 @@ def check_command(
         )
     else:
         experiments = _read(names or (), importer, folder)
-    findings = check(folder, experiments, gate, options)
+    try:
+        findings = check(folder, experiments, gate, options)
+    except InputError as error:
+        if documents.is_on_github:
+            typer.echo(command_line("error", f"{error.message}: {error.hint}", title="deviate check"))
+        raise
     _publish(findings, documents)
     record_report([experiment.folder for experiment in experiments if experiment.folder], is_comparison=True)
     raise typer.Exit(findings.code)

@@ -53,8 +53,6 @@ def run_both_sides(
     python = next(iter(launch.pythons()), None)
     ours = launch.prepare_target(words, cwd, python)
     request = _request(flags, launch, ours, words)
-    if too_few := warn_of_few_runs(request.runs, is_paired=options.is_paired):
-        typer.echo(f"Warning: {too_few}", err=True)
     names = gate.metrics or asked_metrics(
         ours.selection.metrics, gate, ours.analysis.script, options.directions, ours.selection.primary
     )
@@ -77,6 +75,9 @@ def run_both_sides(
             begin_experiment(theirs, request, folder, name=_free(theirs, request, folder, reference.experiment(stem))),
             begin_experiment(ours, request, folder, name=flags.name or _free(ours, request, folder, stem)),
         ]
+    n_runs = min(max(request.runs, *(one.n_runs for one in experiment.plan.variants)) for experiment in experiments)
+    if too_few := warn_of_few_runs(n_runs, is_paired=options.is_paired):
+        typer.echo(f"Warning: {too_few}", err=True)
     return _carried_out(experiments, request, output, folder)
 
 

@@ -11,7 +11,7 @@ from deviate.model.records import Status
 
 CheckOutcome = Literal["passed", "worse", "undecided"]
 ControlOutcome = Literal["intact", "broken", "absent"]
-GateWord = Literal["control broken", "worse", "incomplete", "undecided", "passed"]
+GateWord = Literal["control broken", "control missing", "worse", "incomplete", "undecided", "passed"]
 
 
 class CheckGround(enum.Enum):
@@ -27,7 +27,14 @@ class CheckGround(enum.Enum):
     UNTESTED = "there is no bound"
 
 
-EXIT_CODES: dict[GateWord, int] = {"control broken": 6, "worse": 4, "incomplete": 3, "undecided": 5, "passed": 0}
+EXIT_CODES: dict[GateWord, int] = {
+    "control broken": 6,
+    "control missing": 6,
+    "worse": 4,
+    "incomplete": 3,
+    "undecided": 5,
+    "passed": 0,
+}
 """What a gate is left with, the most serious word first; undecided passes with 0 unless it was asked to fail."""
 
 
@@ -128,11 +135,6 @@ class CheckFindings:
     requires_control: bool = False
 
     @property
-    def is_control_broken(self) -> bool:
-        outcomes = {control.outcome for control in self.controls}
-        return "broken" in outcomes or (self.requires_control and "intact" not in outcomes)
-
-    @property
     def word(self) -> GateWord:
         """The most serious of what was found.
 
@@ -140,8 +142,11 @@ class CheckFindings:
         runs that should be equal are not; worse next, for missing runs would not take it back.
         """
         outcomes = {metric.outcome for metric in self.metrics} | {completion.outcome for completion in self.completions}
-        if self.is_control_broken:
+        controls = {control.outcome for control in self.controls}
+        if "broken" in controls:
             return "control broken"
+        if self.requires_control and "intact" not in controls:
+            return "control missing"
         if "worse" in outcomes:
             return "worse"
         if not all(record.is_complete for record in self.records):

@@ -601,7 +601,7 @@ class Check(Document):
     """A check: a document with cases.
 
     Attributes:
-        word: the most serious answer; result: it with the exit code, in a sentence.
+        word: the most serious answer; result: it in a sentence, with side, metric and size, or why runs failed.
         began: when the last run began, in seconds since the epoch.
         report: what `deviate compare` would say of the same runs.
     """

@@ -14,7 +14,7 @@ MOST = 10
 
 @document_form("github")
 def render_github(document: Document, _medium: Medium) -> str:
-    """One command per line: failures, then warnings, then notices, and the result at the end."""
+    """One command per line: the result, failures, then warnings, then notices."""
     check = check_of(document)
     cases = [(_level(case), case) for case in check.cases if case.outcome != "passed"]
     lines = [
@@ -26,8 +26,8 @@ def render_github(document: Document, _medium: Medium) -> str:
     n_warnings = sum(level == "warning" for level, _ in cases)
     lines += [command("warning", text, title="deviate check") for text in check.warnings[: max(0, MOST - n_warnings)]]
     level = "error" if check.code else "warning" if check.word == "undecided" else "notice"
-    result = command(level, f"{check.title}: {check.result}", title=f"deviate check: {check.word}")
-    return "\n".join([*lines, result]) + "\n"
+    result = command(level, check.result, title=f"deviate check: {check.word}")
+    return "\n".join([result, *lines]) + "\n"
 
 
 def command(level: str, message: str, **properties: str) -> str:

@@ -57,7 +57,7 @@ def _check(check: Check, report: str) -> str:
     advice = "\n".join(f"- {escape(case.headline)}. {escape(case.advice)}" for case in check.cases if case.advice)
     warnings = [warning for warning in check.warnings if warning not in check.report.warnings]
     warning_lines = "\n".join(f"- Warning: {escape(warning)}" for warning in warnings)
-    head = f"## deviate check: {escape(check.word)}\n\n{escape(check.result)}."
+    head = f"## deviate check: {escape(check.result)}\n\n**{escape(check.word)}**, exit code {check.code}."
     blocks = [head, "\n".join(rows), advice, warning_lines, report.rstrip()]
     return "\n\n".join(block for block in blocks if block) + "\n"
 

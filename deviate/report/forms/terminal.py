@@ -342,7 +342,8 @@ def check_lines(check: Check, medium: Medium) -> str:
     """The result, a block per metric, one line for everything else that is in order, and warnings."""
     colour = "failed" if check.code else "passed" if check.word == "passed" else "undecided"
     word = _paint(check.word, OUTCOME_CODES[colour], medium)
-    lines = [f"Result: {word}   {check.result}", ""]
+    head, *rest = _wrap(f"Result: {check.word}   {check.result}", medium, "  ")
+    lines = [head.replace(check.word, word, 1), *rest, f"  exit code {check.code}", ""]
     for case in check.cases:
         lines += _case_lines(case, medium)
     for warning in check.warnings:

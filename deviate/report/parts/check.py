@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS, Interval, Unavailable
+from deviate.model.places import place_text
 from deviate.report.check_reasons import completion_reason, control_reason, metric_reason
 from deviate.report.data.published import CHECK_SCHEMA, document_data
 from deviate.report.document import Absent, Case, CaseOutcome, Check
@@ -22,11 +23,11 @@ from deviate.report.format import (
 from deviate.report.parts.build import build_report
 from deviate.report.parts.compare import detectable_sentence, difference_cell, metric_name, places_of_difference
 from deviate.report.parts.describe import interval_cell, unit_of
-from deviate.report.parts.provenance import OUTCOMES
+from deviate.report.parts.provenance import OUTCOMES, failure_place, run_again
 
 UNPLANNED = (
-    "Runs that are added to these would be a look that no plan foresaw: make both sides anew, under another --name "
-    "(with --ref, more --runs do that)."
+    "Do not add runs to these: a look that no plan foresaw has no error rate. Run both sides again under another "
+    "--name (with --ref, a larger --runs does that)."
 )
 CONTROL = "control runs are bitwise equal"
 BROKEN = "No other check counts until it holds: find the difference with deviate diverge."
@@ -63,23 +64,71 @@ def check_document(findings: CheckFindings) -> Check:
 
 
 def _result(findings: CheckFindings) -> str:
-    """The answer to the whole check, with its exit code."""
-    text = {
-        "control broken": "the control variant does not hold: runs that should be bitwise equal are not",
-        "worse": "the candidate is shown to be worse",
-        "incomplete": "the records are not complete",
-        "undecided": "these runs do not tell",
-        "passed": "the candidate passes",
-    }[findings.word]
-    if findings.word == "control broken" and not any(control.outcome == "broken" for control in findings.controls):
-        text = "no control variant shows that runs are repeatable, and --require-control asks for one"
-    if findings.word == "undecided":
-        text += (
-            "; that fails with --undecided fail"
-            if not findings.fails_undecided
-            else ", and --undecided fail asks them to"
-        )
-    return f"{text} (exit code {findings.code})"
+    """The answer to the whole check: which side, which metric and by how much, or why runs failed."""
+    match findings.word:
+        case "control broken":
+            broken = next(control for control in findings.controls if control.outcome == "broken")
+            return f"control runs of {name_text(broken.name)} are not bitwise equal: {clean(control_reason(broken))}"
+        case "control missing":
+            return "no control variant shows that runs are repeatable, and --require-control asks for one"
+        case "incomplete":
+            record = next(record for record in findings.records if not record.is_complete)
+            return f"{name_text(record.label)}: {record.reason}{_why_failed(findings, record.label)}"
+        case "worse" if not any(metric.outcome == "worse" for metric in findings.metrics):
+            check = next(check for check in findings.completions if check.outcome == "worse")
+            rates = " v ".join(_rates(check))
+            sides = f"{name_text(check.candidate)} completes less often than {name_text(check.baseline)}"
+            return f"{sides}: {rates}{_why_failed(findings, check.candidate)}"
+        case "undecided" if not any(metric.outcome == "undecided" for metric in findings.metrics):
+            check = next(check for check in findings.completions if check.outcome == "undecided")
+            rates = " v ".join(_rates(check))
+            why = _why_failed(findings, check.candidate)
+            return f"{name_text(check.candidate)} is not shown to complete as often as {check.baseline}: {rates}{why}"
+    return _metric_result(next(metric for metric in findings.metrics if metric.outcome == findings.word))
+
+
+def _metric_result(check: MetricCheck) -> str:
+    """`new is worse than base: acc −1.2 points [95% CI −1.6 … −0.8], margin 0.5 points`."""
+    comparison, places = check.comparison, places_of_difference(check.comparison)
+    candidate, baseline = name_text(check.candidate), name_text(check.baseline)
+    interval = comparison.difference_interval
+    level = f"{confidence_text(interval.confidence)} CI " if isinstance(interval, Interval) else ""
+    entry = interval_cell(interval, places)
+    bracket = "" if isinstance(entry, Absent) else f" [{level}{entry.text}]"
+    unit = difference_unit(unit_of(comparison.metric))
+    margin = f", margin {with_unit(number(check.margin, None), unit)}" if check.margin else ""
+    figures = f"{metric_name(comparison)} {difference_cell(comparison, places).text}{bracket}{margin}"
+    pairs = "pairs" if comparison.is_paired else "runs of each side"
+    needed = f"; {check.needed} {pairs} would decide" if isinstance(check.needed, int) else ""
+    match check.outcome:
+        case "worse":
+            return f"{candidate} is worse than {baseline}: {figures}"
+        case "undecided":
+            return f"{candidate} is not shown to be safe: {figures}, against {baseline}{needed}"
+    return f"{candidate} is not worse than {baseline}: {figures}"
+
+
+def _why_failed(findings: CheckFindings, label: str) -> str:
+    """`: ValueError: lr must be positive (train.py:12)`, of the first failed run; empty where none failed."""
+    experiments = dict(zip(_labels(findings), (item.experiment for item in findings.findings.experiments), strict=True))
+    experiment = experiments.get(label)
+    failed = [run for run in experiment.runs if run.status != "completed"] if experiment else []
+    if experiment is None or not failed:
+        return ""
+    file, line = failure_place(failed[0], experiment)
+    return f": {clean(failed[0].reason)}" + (f" ({place_text(file, line)})" if file else "")
+
+
+def _labels(findings: CheckFindings) -> list[str]:
+    return [record.label for record in findings.records]
+
+
+def _rates(check: CompletionCheck) -> tuple[str, ...]:
+    """`6/6` and `0/6` completed, of baseline and candidate; nothing where it is not known."""
+    if isinstance(check.completion, Unavailable):
+        return ()
+    sides = check.completion.baseline, check.completion.candidate
+    return tuple(f"{side.n_completed}/{side.n_runs}" for side in sides)
 
 
 def _metric(check: MetricCheck, findings: CheckFindings) -> Case:
@@ -144,17 +193,11 @@ def _advice(check: MetricCheck) -> Iterator[str]:
 
 def _completion(check: CompletionCheck, findings: CheckFindings) -> Case:
     candidate, baseline = name_text(check.candidate), name_text(check.baseline)
-    figures: list[tuple[str, str]] = []
-    outcome = check.outcome
-    if not isinstance(check.completion, Unavailable):
-        before, after = check.completion.baseline, check.completion.candidate
-        figures = [
-            ("baseline completed", f"{before.n_completed}/{before.n_runs}"),
-            ("candidate completed", f"{after.n_completed}/{after.n_runs}"),
-        ]
-        if not isinstance(check.p_adjusted, Unavailable):
-            figures.append(("Boschloo's exact test", p_text(check.p_adjusted)))
-    rates = " v ".join(text for _, text in figures[:2])
+    outcome, sides, why = check.outcome, _rates(check), _why_failed(findings, check.candidate)
+    figures = list(zip(("baseline completed", "candidate completed"), sides, strict=False))
+    if sides and not isinstance(check.p_adjusted, Unavailable):
+        figures.append(("Boschloo's exact test", p_text(check.p_adjusted)))
+    rates = " v ".join(sides)
     state = f"{baseline} v {candidate}: {', '.join(filter(None, (outcome, rates)))}"
     return Case(
         kind="completion",
@@ -164,7 +207,7 @@ def _completion(check: CompletionCheck, findings: CheckFindings) -> Case:
         word=outcome,
         headline=f"completed runs of {state}",
         state=state,
-        reason=clean(completion_reason(check)),
+        reason=clean(completion_reason(check)) + ("" if outcome == "passed" else why),
         fails=outcome == "worse" or (outcome == "undecided" and findings.fails_undecided),
         figures=tuple(figures),
         advice="See why they failed with deviate show." if outcome in {"worse", "undecided"} else "",
@@ -208,8 +251,15 @@ def _absent_control(absent: Sequence[ControlCheck], findings: CheckFindings) -> 
         state=f"{subject}: absent" if subject else "absent",
         reason="; ".join(reasons) or "nothing here was run by deviate: name an experiment with --control",
         fails=fails,
-        advice="Run it: deviate run SCRIPT --variants algo+impl,control." if fails else "",
+        advice=_control_command(findings) if fails else "",
     )
+
+
+def _control_command(findings: CheckFindings) -> str:
+    """How the baseline gets a control variant; empty where deviate did not run it."""
+    baseline = findings.findings.experiments[0].experiment
+    command = run_again(baseline, (baseline.variant, "control"))
+    return f"Run it: {command}." if command else ""
 
 
 def _records(check: RecordsCheck) -> Case:

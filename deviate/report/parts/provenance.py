@@ -1,9 +1,11 @@
 """Runs as text: how each ended, how it was started, and where an experiment comes from."""
 
 import math
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from deviate.model.places import place_text
 from deviate.model.records import IMPORTED_AS, SHARED, ControlEvent, DrawEvent, Experiment, Run
@@ -174,7 +176,7 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
     facts = (
         *(_fact("Imported", clean(note)) for note in experiment.imported),
         *([] if experiment.imported else [_fact("Command", clean(shlex.join(experiment.command)))]),
-        *([] if experiment.imported else [_fact("Run again with", _again(experiment))]),
+        *([] if experiment.imported else [_fact("Run again with", run_again(experiment, (experiment.variant,)))]),
         _fact("Variant", clean(experiment.variant)),
         *(_fact(name, text) for name, text in randomness_facts(experiment)),
         _fact("Project", clean(experiment.root)),
@@ -201,11 +203,30 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
     return Section(f"provenance-{index}", label, blocks)
 
 
-def _again(experiment: Experiment) -> str:
+TRACED = re.compile(r'^ *File "(?P<file>.+)", line (?P<line>[0-9]+)')
+
+
+def failure_place(run: Run, experiment: Experiment) -> tuple[str, int]:
+    """File, as from the project's root, and line of the user's in which a run failed; empty and 0 where none is known.
+
+    A traceback has the path of the work copy, in which the project lies at the end of its own path.
+    """
+    for text in reversed(run.stderr_tail):
+        found = TRACED.match(text)
+        _, is_copy, path = found["file"].partition(f"{run.folder.name}/") if found else ("", "", "")
+        for start in range(len(Path(experiment.root).parts)):
+            inside = "/".join(Path(experiment.root).parts[start:])
+            if found and is_copy and (place := path.partition(f"/{inside}/")[2]):
+                return clean(place), int(found["line"])
+    return "", 0
+
+
+def run_again(experiment: Experiment, variants: Sequence[str]) -> str:
+    """The command that runs these variants; empty where none is known."""
     if not experiment.command:
         return ""
     flags = (*experiment.flags, *(["--looks", ",".join(map(str, experiment.looks))] if experiment.looks else []))
-    return run_command(experiment.command, experiment.name, experiment.n_planned, [experiment.variant], flags)
+    return run_command(experiment.command, experiment.name, experiment.n_planned, variants, flags)
 
 
 def _outcome(run: Run) -> str:
