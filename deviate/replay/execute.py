@@ -19,6 +19,7 @@ from deviate.records.runs import keep_spec
 from deviate.replay.adopt import end_orphans, settled_attempt
 from deviate.replay.attempt import outcome_of
 from deviate.replay.executors.local import LocalExecutor
+from deviate.replay.mistakes import mistake_of
 from deviate.replay.protocol import Executor, Order, Outcome, RunUpdate
 from deviate.replay.slots import slots
 
@@ -117,6 +118,7 @@ class _Schedule:
     outcomes: dict[Order, Outcome] = field(default_factory=dict)
     lost: collections.Counter[Order] = field(default_factory=collections.Counter)
     n_failed: int = 0
+    mistaken: set[Path] = field(default_factory=set)
     is_draining: bool = False
     is_interrupted: bool = False
     is_closed: bool = False
@@ -144,7 +146,7 @@ class _Schedule:
                 if not self.waiting and not self.running:
                     self.waiting.extend(
                         order for order in self.listeners.more(tuple(self.outcomes.values()))
-                        if order not in self.outcomes
+                        if order not in self.outcomes and order.experiment not in self.mistaken
                     )  # fmt: skip
                 self._submit()
             if not self.running and (self.is_closed or not self.waiting):
@@ -215,6 +217,22 @@ class _Schedule:
         most = self.settings.max_failures
         if most is not None and self.n_failed >= most and not self.is_closed:
             self._close(f"No new runs: {self.n_failed} have failed, and --max-failures is {most}.")
+        self._end_mistaken(order, outcome)
+
+    def _end_mistaken(self, order: Order, outcome: Outcome) -> None:
+        """Start no more runs of an experiment in which each would fail as this one did."""
+        if order.experiment in self.mistaken:
+            return
+        earlier = (it for other, it in self.outcomes.items() if other.experiment == order.experiment and it != outcome)
+        if mistake := mistake_of(outcome, earlier):
+            self.mistaken.add(order.experiment)
+            left = [other for other in self.waiting if other.experiment != order.experiment]
+            log_decision("replay", "%s runs that wait are not started: %s", len(self.waiting) - len(left), mistake)
+            self.waiting = collections.deque(left)
+            for other in self.running.values():
+                if other.experiment == order.experiment:
+                    self.executor.cancel(other)
+            self.listeners.on_notice(f"No new runs of {order.experiment.name}, as each would fail: {mistake}.")
 
     def _stop_starting_in_time(self) -> None:
         """With a time budget, start no run that would exceed it; at its end, stop all runs."""

@@ -50,7 +50,7 @@ def outcome_counts(experiment: Experiment) -> str:
     parts += [f"{n} {OUTCOMES[status]}" for status, n in not_completed.items()]
     n_absent = experiment.n_planned - len(experiment.runs)
     if n_absent > 0:
-        parts.append(f"{n_absent} not recorded")
+        parts.append(f"{n_absent} not run")
     return ", ".join(parts)
 
 
@@ -148,7 +148,7 @@ def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
             stderr=tuple(clean(line) for line in run.stderr_tail),
         )
         for run in experiment.runs
-        if run.status != "completed"
+        if run.status not in ("completed", "cancelled")
     )
 
 

@@ -1,0 +1,62 @@
+"""Failures that every further run would repeat, each with what helps: they end an experiment before its other runs."""
+
+import re
+from collections.abc import Iterable
+
+from deviate.records.layout import event_files, log_files
+from deviate.records.read import stderr_tail
+from deviate.replay.protocol import Outcome
+
+MISTAKES = (
+    (
+        re.compile(r"ModuleNotFoundError: No module named '(?P<name>\w+)"),
+        "install it for the interpreter of the runs (pip install {name}), or name another one with --python",
+    ),
+    (re.compile(r"(?:SyntaxError|IndentationError|TabError): "), "correct the line"),
+    (
+        re.compile(r"EOFError: EOF when reading a line"),
+        "nobody can type anything in a repeated run: let the script take the value as an argument",
+    ),
+)
+"""Reasons for a crash that no seed changes, with the cure."""
+USAGE = 2
+"""Exit code of argument parsers (argparse, click) for wrong usage."""
+WRONG_USAGE = (re.compile(r".*\berror: ", re.IGNORECASE), "arguments of the script go after --, as in -- --epochs 5")
+TRACED = re.compile(r'^ *File "(?P<file>.+)", line (?P<line>[0-9]+)')
+REPORTS = (b'["value"', b'["named"')
+
+
+def mistake_of(outcome: Outcome, earlier: Iterable[Outcome]) -> str:
+    """Why further runs of this experiment would fail as this one did, and what helps; empty where a run completed.
+
+    Any other exception counts once it came twice, with equal message and line, under different seeds and before the
+    first value.
+    """
+    others = tuple(earlier)
+    if outcome.status != "crashed" or any(other.status == "completed" for other in others):
+        return ""
+    for pattern, cure in MISTAKES if outcome.exit_code != USAGE else (WRONG_USAGE,):
+        if found := pattern.match(outcome.reason):
+            return f"{outcome.reason}: {cure.format(**found.groupdict())}"
+    place = _place(outcome)
+    if not place or _has_reported(outcome):
+        return ""
+    for other in others:
+        is_same = (other.status, other.reason) == ("crashed", outcome.reason) and other.spec.seeds != outcome.spec.seeds
+        if is_same and _place(other) == place and not _has_reported(other):
+            return f"{outcome.reason}: the same in two runs with different seeds, so correct the script"
+    return ""
+
+
+def _place(outcome: Outcome) -> tuple[str, str] | None:
+    """File, as from the folder of the attempt, and line of the last frame."""
+    found = [match for text in stderr_tail(log_files(outcome.folder)[1]) if (match := TRACED.match(text))]
+    return (found[-1]["file"].rpartition(f"{outcome.folder.name}/")[2], found[-1]["line"]) if found else None
+
+
+def _has_reported(outcome: Outcome) -> bool:
+    for path in event_files(outcome.folder):
+        with path.open("rb") as file:
+            if any(line.startswith(REPORTS) for line in file):
+                return True
+    return False
