@@ -42,7 +42,7 @@ else:
             return tuple.__new__(cls, items + cls._defaults[len(cls._defaults) - n_missing :])
 
 
-SCHEMA = 2
+SCHEMA = 1
 
 WHOLE, CUT = ".jsonl", "-cut.jsonl"
 """How the name of an event file ends."""

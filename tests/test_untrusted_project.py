@@ -186,7 +186,7 @@ def test_a_claim_can_name_no_folder_for_removal(shipped: Path, tmp_path: Path) -
     precious = tmp_path / "deviate-thesis"
     precious.mkdir()
     claim = {
-        "schema": 3, "host": os.uname().nodename, "pid": 1, "birth": "", "started": 0.0, "heartbeat": 0.0,
+        "schema": 1, "host": os.uname().nodename, "pid": 1, "birth": "", "started": 0.0, "heartbeat": 0.0,
         "process": None, "process_birth": "", "device": "", "temporary": str(precious), "continues": None,
         "boot": "", "namespace": "",
     }  # fmt: skip

@@ -31,7 +31,7 @@ NO_DIGEST = (1 << 64) - 1
 """Code for None in the column of digests; a digest with this value is stored as the value below it."""
 SHARED = frozenset({str, bool, type(None), CodeLine})
 """Types of values that records may share; numbers are excluded because 0.0 equals -0.0 and False."""
-SCHEMA = 2
+SCHEMA = 1
 MARKS = frozenset({"start", "place", "main", "step", "ends", "note", "end", "input", "ran"})
 """Prefix of lines that are not records."""
 

@@ -228,9 +228,7 @@ def _state(python: ChildFacts, machine: Machine) -> str:
     return document_digest(document) if is_known else ""
 
 
-SCHEMA = 2
-# 2026-11-21  1  first format.
-# 2026-11-27  2  device_types of frameworks.
+SCHEMA = 1
 
 
 def to_document(diagnosis: Diagnosis) -> dict[str, object]:

@@ -97,9 +97,9 @@ def freeze(
         guest_manifest = _guest_manifest(
             analysis, destination, edits, adapters, has_input_taps=is_tapped and has_input_taps
         )
-        write_record(destination / GUEST_MANIFEST, "manifest", guest_manifest)
+        write_record(destination / GUEST_MANIFEST, guest_manifest, is_compact=True)
         # Last: with it the snapshot is complete.
-        write_record(manifest_file(destination), "manifest", _manifest(analysis, snapshot, tree, git, tapped))
+        write_record(manifest_file(destination), _manifest(analysis, snapshot, tree, git, tapped), is_compact=True)
     except OSError as error:
         raise RecordError(
             f"cannot copy {root} into {destination}: {error}", "check free space and permissions there"
@@ -376,7 +376,7 @@ def note_prepared(snapshot: Snapshot) -> None:
         digests = digests_of(snapshot.folder, edited)
     except OSError as error:
         raise RecordError(f"reading {tree}: {error}", "run under another --name") from error
-    write_record(path, "manifest", msgspec.structs.replace(manifest, prepared=prepared, digests=digests))
+    write_record(path, msgspec.structs.replace(manifest, prepared=prepared, digests=digests), is_compact=True)
 
 
 def _files(folder: str, relative: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -407,9 +407,9 @@ def take_over(snapshot: Snapshot, destination: Path) -> Snapshot:
         raise RecordError(
             f"cannot copy {snapshot.folder} into {destination}: {error}", "check free space and permissions there"
         ) from error
-    document = read_json(destination / GUEST_MANIFEST, "manifest")
+    document = read_json(destination / GUEST_MANIFEST)
     document["originals"] = str((destination / "originals").absolute())
-    write_record(destination / GUEST_MANIFEST, "manifest", document)
+    write_record(destination / GUEST_MANIFEST, document, is_compact=True)
     return replace(snapshot, folder=destination)
 
 

@@ -8,23 +8,12 @@ from deviate.model.analysis import Direction, Metric, Role
 
 Stream = Literal["init", "shuffle", "augment", "dropout", "split", "other"]
 """What random numbers are drawn for. `split`: which examples train and which test. `other`: what no stream explains."""
-STREAMS_NUMBER = 5
+STREAMS_NUMBER = 1
 """What belongs to which stream, as a number: with another one, "varied" and "held" mean something else. An experiment
 keeps the one that it began with, for its guest lies in its snapshot.
-
-2026-11-21  1  first division
-2026-11-23  2  draws of more libraries are divided, and examples that a function draws belong to `split`
-2026-11-25  3  seeds of LightGBM, XGBoost, CatBoost and of environments are replaced
-2026-11-27  4  generators of PyTorch/XLA and of replicas are divided, and ranks that nobody seeds draw different numbers
-2026-11-29  5  what is drawn outside of the training belongs to `split`, weights apart
 """
-SCORES_NUMBER = 3
-"""How a score is made of what a run reported, as a number; scores of two numbers are not the same quantity.
-
-2026-11-21  1  of the values within a step of the main loop the last one alone counts
-2026-11-26  2  all values count; items of a mapping that their names call counters or settings are no metrics
-2026-11-29  3  the words that a run wrote make the series, and the mean over trainings is the score of what counts them
-"""
+SCORES_NUMBER = 1
+"""How a score is made of what a run reported, as a number; scores of two numbers are not the same quantity."""
 Factor = Literal["hash", "kernels", "autotune", "precision", "threads", "onednn"]
 """What else may make runs differ: the hash seed of Python; nondeterministic kernels, the search for the fastest one,
 reduced precision (TF32): the implementation factors; thread count and oneDNN: the configuration, which rounds

@@ -9,7 +9,6 @@ from deviate.analysis.entries import EntryScripts
 from deviate.errors import InputError
 
 SCHEMA = 1
-# 2026-11-21  1  first format.
 MOST_SHOWN = 10
 MOST_NAMED = 3
 MARGIN = 5

@@ -101,24 +101,24 @@ def write_platform(experiment: Path, platform: Platform) -> str:
     if not path.exists():
         with writing(f"making {path.parent}"):
             path.parent.mkdir(exist_ok=True)
-        write_record(path, "platform", platform)
+        write_record(path, platform)
     return digest
 
 
 @functools.lru_cache(maxsize=64)  # the name says what is in it, and thousands of attempts name the same one
 def read_platform(experiment: Path, digest: str) -> Platform:
     """Raises RecordError when the file is missing or damaged."""
-    return read_record(platform_file(experiment, digest), "platform", Platform)
+    return read_record(platform_file(experiment, digest), Platform)
 
 
 def write_environment(attempt: Path, environment: RunEnvironment) -> None:
     """Not waited for: a power cut may take it, and the run counts all the same."""
-    write_record(environment_file(attempt), "environment", environment, is_durable=False)
+    write_record(environment_file(attempt), environment, is_durable=False)
 
 
 def read_environment(attempt: Path) -> RunEnvironment | None:
     """What was written; None where there is none, or none that can be read: runs count without."""
-    environment = find_record(environment_file(attempt), "environment", RunEnvironment)
+    environment = find_record(environment_file(attempt), RunEnvironment)
     return environment if environment and environment.platform.isalnum() else None  # else it names another file
 
 

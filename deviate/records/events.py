@@ -396,7 +396,7 @@ def profile_of(run: Run) -> Profile | None:
     artifact = next((artifact for artifact in run.artifacts if artifact.kind == "profile"), None)
     if artifact is None:
         return None
-    document = read_json(artifact.path, "profile")
+    document = read_json(artifact.path, has_digest=False)
     with reading(artifact.path):
         kernels = [dict(zip(("name", "calls", "seconds"), row, strict=True)) for row in document["kernels"]]
         return convert(document | {"replicate": run.replicate, "kernels": kernels}, Profile)

@@ -13,7 +13,7 @@ import msgspec
 from deviate.base.digests import FIELD, document_digest, with_digest
 from deviate.errors import InUseError, RecordError, writing
 from deviate.records.machine import writer_name
-from deviate.records.schema import SCHEMA, FileFormat, check_schema
+from deviate.records.schema import SCHEMA
 
 try:
     import fcntl
@@ -26,19 +26,21 @@ DAMAGED = "restore it from a backup, or delete it"
 NAMELESS_S = 2  # how long a lock without an owner note may be held
 
 
-def write_record(path: Path, file_format: FileFormat, record: object, *, is_durable: bool = True) -> None:
+def write_record(path: Path, record: object, *, is_durable: bool = True, is_compact: bool = False) -> None:
     """Replace the file atomically, with its schema number as the first field and its digest as the last.
 
     Args:
-        record: a value of the type that `schema` declares for the format.
+        record: a value of the type that is declared for the file.
         is_durable: wait until the disk has it; not worth it for what can be written again from something else.
+        is_compact: write one line; a manifest may list a million files.
 
     Raises:
         RecordError: the disk does not take it.
     """
-    document = {"schema": SCHEMA[file_format], **to_builtins(record)}
-    indent = None if file_format == "manifest" else 1  # a manifest may list a million files
-    text = json.dumps(with_digest(document), allow_nan=False, indent=indent)  # floats as Python spells them
+    document = {"schema": SCHEMA, **to_builtins(record)}
+    text = json.dumps(
+        with_digest(document), allow_nan=False, indent=None if is_compact else 1
+    )  # floats as Python spells them
     partial = path.with_name(f".{path.name}.{writer_name()}")  # machines share numbers and folders
     with writing(f"writing {path}"):
         try:
@@ -54,8 +56,11 @@ def write_record(path: Path, file_format: FileFormat, record: object, *, is_dura
             _sync_folder(path.parent)
 
 
-def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
+def read_json(path: Path, *, has_digest: bool = True) -> dict[str, Any]:
     """Read a file back, without its digest.
+
+    Args:
+        has_digest: False for what the guest writes, of which the result has the digest.
 
     Raises:
         RecordError: it is missing, damaged, or of another format.
@@ -68,13 +73,16 @@ def read_json(path: Path, file_format: FileFormat) -> dict[str, Any]:
         document = json.loads(data)
         if not isinstance(document, dict):
             raise TypeError("it is not a JSON object")
-        check_schema(document, file_format, path)
+        if document.get("schema") != SCHEMA:
+            raise RecordError(
+                f"{path} has schema {document.get('schema')}; this deviate reads {SCHEMA}",
+                "read it with the version of deviate that wrote it",
+            )
         digest = document.pop(FIELD, None)
-        if file_format != "profile":  # the guest writes it, and the result has its digest
-            if digest is None:
-                raise ValueError("its digest is missing")
-            if digest != document_digest(document):
-                raise ValueError("its content does not match its digest")
+        if has_digest and digest is None:
+            raise ValueError("its digest is missing")
+        if has_digest and digest != document_digest(document):
+            raise ValueError("its content does not match its digest")
     return document
 
 
@@ -99,21 +107,21 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-def read_record(path: Path, file_format: FileFormat, kind: type[T]) -> T:
+def read_record(path: Path, kind: type[T]) -> T:
     """Read a file as the type that is declared for it; undeclared fields are ignored.
 
     Raises:
         RecordError: it is missing, damaged, or of another format.
     """
-    document = read_json(path, file_format)
+    document = read_json(path)
     with reading(path):
         return convert(document, kind)
 
 
-def find_record(path: Path, file_format: FileFormat, kind: type[T]) -> T | None:
+def find_record(path: Path, kind: type[T]) -> T | None:
     """Read a file as `read_record` does, or return None when it is missing, damaged, or of another format."""
     try:
-        return read_record(path, file_format, kind)
+        return read_record(path, kind)
     except RecordError:
         return None
 

@@ -295,7 +295,7 @@ def _write_snapshot(snapshot: Path, plan: Plan) -> None:
     )  # fmt: skip
     with writing(f"making {snapshot}"):
         snapshot.mkdir(parents=True)
-    write_record(manifest_file(snapshot), "manifest", manifest)
+    write_record(manifest_file(snapshot), manifest, is_compact=True)
 
 
 def _write_run(place: Path, spec: Spec, run: ImportedRun) -> None:

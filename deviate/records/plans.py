@@ -276,13 +276,13 @@ def record_weights(folder: Path, places: Sequence[str]) -> None:
 
 
 def _write_plan(folder: Path, plan: Plan) -> None:
-    write_record(experiment_file(folder), "experiment", plan)
+    write_record(experiment_file(folder), plan)
 
 
 def read_plan(folder: Path) -> Plan:
     """Raises RecordError when the plan is missing or damaged, or when a newer deviate began it."""
     path = experiment_file(folder)
-    plan = read_record(path, "experiment", Plan)
+    plan = read_record(path, Plan)
     with reading(path):  # reports are written to folders of these names
         if not NAME.fullmatch(plan.name):
             raise ValueError(f"{plan.name!r} cannot name an experiment")

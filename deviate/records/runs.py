@@ -36,19 +36,19 @@ def run_id(spec: Spec) -> str:
 
 def write_spec(path: Path, spec: Spec) -> None:
     """Write the spec without fsync; one that a power cut takes is computed again from the plan."""
-    write_record(path, "spec", spec, is_durable=False)
+    write_record(path, spec, is_durable=False)
 
 
 def keep_spec(path: Path, spec: Spec) -> None:
     """Write the spec where it is missing or damaged: a power cut may have taken it."""
-    found = find_record(path, "spec", Spec)
+    found = find_record(path, Spec)
     if found != spec or found.weights != spec.weights:
         write_spec(path, spec)
 
 
 def read_spec(path: Path) -> Spec:
     """Raises RecordError when the file is damaged."""
-    return read_record(path, "spec", Spec)
+    return read_record(path, Spec)
 
 
 def spec_of(run: Path) -> Spec:
@@ -120,12 +120,12 @@ class Result:
 
 
 def write_claim(attempt: Path, claim: Claim) -> None:
-    write_record(claim_file(attempt), "claim", claim, is_durable=False)
+    write_record(claim_file(attempt), claim, is_durable=False)
 
 
 def read_claim(attempt: Path) -> Claim | None:
     """The claim, or None when there is none that can be read: the executor died while it wrote."""
-    return find_record(claim_file(attempt), "claim", Claim)
+    return find_record(claim_file(attempt), Claim)
 
 
 def write_result(attempt: Path, result: Result) -> Result:
@@ -144,7 +144,7 @@ def write_result(attempt: Path, result: Result) -> Result:
     except (OSError, ValueError) as error:
         raise RecordError(f"reading the files of {attempt}: {error}", "check the disk; then resume") from error
     written = dataclasses.replace(result, files=files)
-    write_record(result_file(attempt), "result", written)
+    write_record(result_file(attempt), written)
     return written
 
 
@@ -221,7 +221,7 @@ def read_result(attempt: Path) -> Result | None:
     path = result_file(attempt)
     if not path.exists():
         return None
-    result = read_record(path, "result", Result)
+    result = read_record(path, Result)
     with reading(path):
         for name in result.files:
             if not name or name.startswith("/") or ".." in name.split("/"):

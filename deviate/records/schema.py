@@ -1,47 +1,19 @@
-"""Declares the JSON files of a record: format numbers, and the fields of files that have no class of their own.
+"""Declares the JSON files of a record: the number of their format, and the fields of files without a class of their own.
 
 A file with the fields of a dataclass (`Plan`, `Spec`, `Claim`, `Result`, `Platform`, `RunEnvironment`) is declared by
 that class. Fields are written in the order of their declaration.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
 
-from deviate.errors import RecordError
 from deviate.model.analysis import Loop, Metric, Site
 from deviate.model.records import Revision
 
-FileFormat = Literal["experiment", "spec", "claim", "result", "manifest", "environment", "platform", "profile"]
-
-SCHEMA: dict[FileFormat, int] = {
-    "experiment": 7,
-    "spec": 6,
-    "claim": 3,
-    "result": 3,
-    "manifest": 3,
-    "environment": 3,
-    "platform": 2,
-    "profile": 1,
-}
-"""The number of each format; a change of what a field means raises it."""
-
-
-def check_schema(document: dict[str, Any], file_format: FileFormat, path: Path) -> None:
-    """Refuse files of another format instead of misreading them.
-
-    Raises:
-        RecordError: the number is not the one known here.
-    """
-    number = document.get("schema")
-    if number != SCHEMA[file_format]:
-        raise RecordError(
-            f"{path} has schema {number}; this deviate reads {SCHEMA[file_format]}",
-            "read it with the version of deviate that wrote it",
-        )
-
+SCHEMA = 1
+"""The number that each file begins with; a change of what a field means raises it."""
 
 Cause = Literal["", "exit", "signal", "memory", "time", "stall", "cancel", "node", "silent", "disk", "checkpoint"]
 """Why a run ended that failed: its exit code; a signal; out of memory; a time-out; no sign of life; the user; the

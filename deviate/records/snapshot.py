@@ -19,7 +19,7 @@ GUEST_MANIFEST = "guest/_deviate_guest/manifest.json"
 
 def read_manifest(snapshot: Path) -> Manifest:
     """Raises RecordError when the manifest is missing or damaged."""
-    return read_record(manifest_file(snapshot), "manifest", Manifest)
+    return read_record(manifest_file(snapshot), Manifest)
 
 
 def output_names(deviate: Path) -> frozenset[str]:
@@ -43,7 +43,7 @@ def damaged_sources(snapshot: Path, manifest: Manifest, *folders: str) -> tuple[
     damaged = [name for name, digest in written.items() if _digest_of(snapshot / name) != digest]
     if "guest" in folders:
         try:
-            read_json(snapshot / GUEST_MANIFEST, "manifest")
+            read_json(snapshot / GUEST_MANIFEST)
         except RecordError:
             damaged.insert(0, GUEST_MANIFEST)
     return tuple(damaged)

@@ -1,6 +1,4 @@
-"""The page of what lies under `.deviate/`, with the number of each format."""
-
-from deviate.records.schema import SCHEMA
+"""The page of what lies under `.deviate/`."""
 
 HEAD = """\
 # Files
@@ -65,12 +63,10 @@ if the package has changed or is gone.
 
 ## Formats
 
-Each file has the number of its format, `schema`; a file with another number is refused. Written from
-`deviate/records/schema.py` by `python -m scripts.reference`.
+Each JSON file has the number of its format, `schema`; a file with another number is refused.
 """
 
 
 def page() -> str:
     """The whole page as Markdown, ending in a newline."""
-    rows = [f"| {name}.json | {number} |" for name, number in SCHEMA.items()]
-    return "\n".join([HEAD, "| file | schema |\n|---|---|", *rows]) + "\n"
+    return HEAD

@@ -180,7 +180,7 @@ def test_a_trace_that_was_cut_off_anywhere_keeps_all_whole_lines(attempt: Path) 
         '["module", "a", 1.5, "f", -1, {}]', '["module", 7, 1, "f", -1, {}]', '["module", "a", 1, "f", -1, 5]',
         '["module", "a", 1, "f", -1, [1]]', '["module", ["a"], 1, "f", -1, {}]', '["module", "a", 1, "f", [1], {}]',
         '["step", "x", 1]', '["step", 99999999999999999999, 1]', '["step", -1, 1]', '["main", null]', '["place", 1]',
-        '["ends", 3]', '["start", 2, {}]', '["module", "a", 1, "f", -1, {"rows": ["x"]}]', "[" * 100_000,
+        '["ends", 3]', '["start", 1, {}]', '["module", "a", 1, "f", -1, {"rows": ["x"]}]', "[" * 100_000,
         '["module", "a", 1, "f", -1, {}', "\x00", '["ends", "jax"]',
     ],
 )  # fmt: skip
@@ -192,8 +192,8 @@ def test_a_damaged_line_costs_itself_alone_and_is_counted(attempt: Path, line: s
 
 
 def test_a_trace_of_another_format_is_refused(attempt: Path) -> None:
-    write(attempt, start_line().replace("2", "3", 1), record_line())
-    with pytest.raises(RecordError, match="schema 3"):
+    write(attempt, start_line().replace("1", "2", 1), record_line())
+    with pytest.raises(RecordError, match="schema 2"):
         read_traces(attempt)
 
 

@@ -118,7 +118,7 @@ def test_all_factors_are_judged_in_each_framework_of_its_own(here: Diagnosis) ->
 def test_the_document_is_json_with_a_schema_number(here: Diagnosis) -> None:
     document: Any = json.loads(json.dumps(to_document(here), allow_nan=False))
 
-    assert document["schema"] == 2
+    assert document["schema"] == 1
     assert document["interpreter"]["executable"] == here.interpreter.executable
     by_name = {item["name"]: item for item in document["frameworks"]}
     assert by_name["python"]["controls"]["hash"] == {"answer": "yes", "why": "", "advice": ""}

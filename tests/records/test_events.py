@@ -257,7 +257,7 @@ def test_a_process_is_whole_when_its_end_is_told(tmp_path: Path) -> None:
 
 def test_a_rank_that_is_no_number_costs_the_rank_alone(tmp_path: Path) -> None:
     path = tmp_path / "events-1-1.jsonl"
-    path.write_text(encode("start", 2, {"pid": 7, "time": 5.0, "rank": "first", "python": "3.11.9"}))
+    path.write_text(encode("start", 1, {"pid": 7, "time": 5.0, "rank": "first", "python": "3.11.9"}))
     log = read_events(path, 0, by_site)
     assert (log.pid, log.started, log.rank, log.environment, log.n_bad) == (7, 5.0, None, {"python": "3.11.9"}, 1)
 

@@ -34,7 +34,7 @@ def manifest(main: int | None, *, kind: str = "for", is_named: bool = False) -> 
 def attempt(
     folder: Path, *rows: tuple[int, int | None, int, int, int, float], values: list[list[int]] | None = None
 ) -> Path:
-    lines = [encode("start", 2, {"pid": 1, "time": 0.0})]
+    lines = [encode("start", 1, {"pid": 1, "time": 0.0})]
     lines += [encode("value", SITE, 0, loops, 0.1, 1.0) for loops in values or []]
     (folder / "events-1-1.jsonl").write_text(
         "".join([*lines, encode("loops", [(*row, -1) for row in rows]), encode("end", 1.0, 1)])
@@ -85,5 +85,5 @@ def test_a_main_loop_that_never_ran_is_none_also_where_no_loop_ran(tmp_path: Pat
 
 
 def test_runs_that_did_not_count_confirm_nothing(tmp_path: Path) -> None:
-    (tmp_path / "events-1-1.jsonl").write_text(encode("start", 2, {"pid": 1, "time": 0.0}))
+    (tmp_path / "events-1-1.jsonl").write_text(encode("start", 1, {"pid": 1, "time": 0.0}))
     assert confirm_main_loop(manifest(2), tmp_path).id == 2

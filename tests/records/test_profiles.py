@@ -23,7 +23,7 @@ DOCUMENT = {
 
 
 def write_steps(attempt: Path, process: int, *steps: tuple[int, int, float], torn: str = "") -> None:
-    events = [encode("start", 2, {"pid": process, "time": 0.0}), *(encode("step", *step) for step in steps)]
+    events = [encode("start", 1, {"pid": process, "time": 0.0}), *(encode("step", *step) for step in steps)]
     (attempt / f"events-{process}-0.jsonl").write_text("".join(events) + torn)
 
 

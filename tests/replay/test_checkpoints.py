@@ -13,7 +13,7 @@ from deviate.replay.progress import CheckpointWatch, checkpoint_error
 def attempt(tmp_path: Path) -> Path:
     folder = tmp_path / "attempt-1"
     (folder / "work" / "home" / "project").mkdir(parents=True)
-    (folder / "events-1-1.jsonl").write_text(encode("start", 2, {}))
+    (folder / "events-1-1.jsonl").write_text(encode("start", 1, {}))
     return folder
 
 

@@ -74,7 +74,7 @@ def test_a_run_has_its_fingerprint(frozen: Callable[..., Any], base: dict[str, s
     (spec,) = made.specs(1, variant="algo")
     started = Started(made, spec, base)
     document = started.run(Environments(base))
-    assert document["schema"] == SCHEMA["environment"]
+    assert document["schema"] == SCHEMA
     assert document["frameworks"]["numpy"]
     assert document["threads"] == {"OMP_NUM_THREADS": "3"}
     assert document["variables"]["DEVIATE_VARIANT"] == "algo"

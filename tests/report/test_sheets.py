@@ -158,7 +158,7 @@ def test_without_a_primary_metric_the_reason_stands_in_place_of_the_table() -> N
 @pytest.mark.parametrize(
     ("name", "schema"),
     [
-        ("diverge-4", diverge_schema),
+        ("diverge-1", diverge_schema),
         ("overhead-1", overhead_schema),
         ("sweep-1", sweep_schema),
         ("published-1", published_schema),

@@ -38,7 +38,7 @@ def write_manifest(
 ) -> None:
     snapshot.mkdir(parents=True, exist_ok=True)
     document: dict[str, Any] = {
-        "schema": SCHEMA["manifest"],
+        "schema": SCHEMA,
         "root": "/project",
         "sources_hash": "0" * 64,
         "main_loop": main_loop,

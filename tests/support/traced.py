@@ -67,7 +67,7 @@ def steps(n: int, kinds: Sequence[tuple[str, str]] = STEP) -> list[TraceRecord]:
 
 
 def start_line(rank: int = 0, pid: int = 1, level: int = 4, until: int | None = None) -> str:
-    return json.dumps(["start", 2, {"rank": rank, "pid": pid, "level": level, "from": 0, "until": until}]) + "\n"
+    return json.dumps(["start", 1, {"rank": rank, "pid": pid, "level": level, "from": 0, "until": until}]) + "\n"
 
 
 def lines_of(trace: Trace) -> list[str]:

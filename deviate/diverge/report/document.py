@@ -30,12 +30,7 @@ from deviate.report.format import clean, name_text
 from deviate.report.numbers import whole
 from deviate.report.plots import StepLine, StepsPlot
 
-DIVERGE_SCHEMA = 4
-# 2026-11-22  1  first format of the JSON of `deviate diverge`.
-# 2026-11-26  2  inputs of the runs that differ.
-# 2026-11-29  3  causes are proved by further runs; no switches.
-# 2026-11-29  4  causes by their names in the catalogue, proved or suspected; unit of steps; whether the other run is
-# gone; what runs of a proof had in common; no costs of levels.
+DIVERGE_SCHEMA = 1
 MOST_PLOTS = 6
 """Maximum number of quantities to plot; the loss or the primary metric comes first."""
 CAPTION = "Both runs; the dotted line marks the first difference."

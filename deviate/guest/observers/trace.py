@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Digest = Union[int, None, Callable[[], "tuple[int | None, dict[str, object]]"]]
 
-SCHEMA = 2
+SCHEMA = 1
 FOLDER = "artifacts"
 MOST_KEPT = 1 << 28
 """Bytes of arrays that are kept of one process."""

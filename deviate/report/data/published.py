@@ -31,32 +31,12 @@ from deviate.report.format import SURROGATE
 from deviate.report.verdicts import verdict_reason
 from deviate.stats.registry import labelled_statistics
 
-SCHEMA = 9
-# 2026-11-21  1  first format.
-# 2026-11-21  2  noise, evaluation; varied and held of variants; controls, draws, weights and flips of runs.
-# 2026-11-22  3  threads, looks and precision of experiments; device, sharing and attempt of runs; looks of pairs; notes
-#                of intervals and comparisons; the verdict "withheld".
-# 2026-11-22  4  completion; shape, cross-checks, attainment of descriptions; pairs, equivalence, spread verdict, worst
-#                rank, curve and attainment of comparisons; many, tasks; what was imported.
-# 2026-11-22  5  the schema is published; planning, breakdowns; revision and injected code of experiments.
-# 2026-11-22  6  stability; what was not captured of runs.
-# 2026-11-23  7  both tests of comparisons: the interval of both, Welch's own beside it, sign flips of pairs, whether
-#                a difference is within its margin; no spread verdict says that two sides are equally steady; draws
-#                outside of the main loop of runs; evidence of evaluation data, "undecided" of their agreement.
-# 2026-11-26  8  whether a metric was found by running.
-
-CHECK_SCHEMA = 2
-# 2026-11-22  1  first format of the JSON of a check.
-# 2026-11-23  2  "undecided" of the agreement of evaluation data.
-
+SCHEMA = 1
+CHECK_SCHEMA = 1
 OVERHEAD_SCHEMA = 1
-# 2026-11-22  1  first format of the JSON of `deviate overhead`.
-
 SWEEP_SCHEMA = 1
-# 2026-11-22  1  first format of the JSON of a sweep.
-
 PUBLISHED_SCHEMA = 1
-# 2026-11-26  1  first format of the JSON of an experiment beside published results.
+"""Numbers of the JSON documents: of a report, a check, an overhead, a sweep, and beside published results."""
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
