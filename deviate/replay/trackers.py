@@ -10,26 +10,19 @@ OFFLINE: Mapping[str, str] = MappingProxyType({
     "NEPTUNE_MODE": "offline",
     "CLEARML_OFFLINE_MODE": "1",
     "SWANLAB_MODE": "offline",
-})  # fmt: skip
-"""Variables that stop a tracker from publishing and let it write its files. Part of a spec, so they stay as they
-are: later additions go into `MORE_OFFLINE`.
-
-Source: the reference pages on environment variables of wandb, neptune, clearml and swanlab.
-"""
-
-MORE_OFFLINE: Mapping[str, str] = MappingProxyType({
     "COMET_START_ONLINE": "0",
     "COMET_MODE": "OFFLINE",
 })  # fmt: skip
-"""The same, set when a run starts and no part of its spec.
+"""Variables that stop a tracker from publishing and let it write its files; they are part of a spec.
 
 `COMET_START_ONLINE` is for `comet_ml.start` and what is built on it, `COMET_MODE` for Transformers before it was;
 `comet_ml.Experiment()` goes online whatever is set. Aim, DVCLive, Trackio and TensorBoard write to the disk without
 being asked. The Hugging Face hub is left out: `HF_HUB_OFFLINE` also stops downloads, and no variable stops uploads
 alone.
 
-Source: comet_ml, start(), the configuration names of its arguments; transformers, CometCallback.setup; huggingface_hub,
-Environment variables, HF_HUB_OFFLINE.
+Source: the reference pages on environment variables of wandb, neptune, clearml and swanlab; comet_ml, start(), the
+configuration names of its arguments; transformers, CometCallback.setup; huggingface_hub, Environment variables,
+HF_HUB_OFFLINE.
 """
 
 SERVERS = ("http://", "https://", "databricks", "uc:", "postgresql", "mysql", "mssql")
@@ -60,8 +53,8 @@ def tracker_environment(experiment: str, variant: str, replicate: int) -> dict[s
 def tracker_variables(spec: Spec, experiment_name: str, base_environment: Mapping[str, str]) -> dict[str, str]:
     """What to set for trackers when a run starts, over the user's own variables.
 
-    A variable for the group or the name that the user has set stays. One that would put a tracker online does not stay
-    where the run is to be offline, unless it is in the spec: then the user has given it for these runs (`--env`).
+    A variable for the group or the name that the user has set stays. An address of an MLflow server does not stay where
+    the run is to be offline, unless it is in the spec: then the user has given it for these runs (`--env`).
 
     Args:
         base_environment: the variables with which deviate was started.
@@ -72,13 +65,7 @@ def tracker_variables(spec: Spec, experiment_name: str, base_environment: Mappin
     if "MLFLOW_EXPERIMENT_ID" in theirs or theirs.get("MLFLOW_TRACKING_URI", "").startswith("databricks"):
         del tracker_names["MLFLOW_EXPERIMENT_NAME"]  # it would contradict the id; Databricks takes absolute paths alone
     variables = {key: value for key, value in tracker_names.items() if key not in base_environment}
-    if is_offline(spec):
-        variables |= MORE_OFFLINE
-        if base_environment.get("MLFLOW_TRACKING_URI", "").startswith(SERVERS):
-            variables["MLFLOW_TRACKING_URI"] = ""  # MLflow: an empty address is `mlruns` in the working folder
+    is_offline = OFFLINE.keys() <= user_variables.keys()
+    if is_offline and base_environment.get("MLFLOW_TRACKING_URI", "").startswith(SERVERS):
+        variables["MLFLOW_TRACKING_URI"] = ""  # MLflow: an empty address is `mlruns` in the working folder
     return {key: value for key, value in variables.items() if key not in user_variables}
-
-
-def is_offline(spec: Spec) -> bool:
-    """Whether trackers of a run are offline: its spec sets all variables of `OFFLINE`."""
-    return OFFLINE.keys() <= dict(spec.environment).keys()
