@@ -18,7 +18,7 @@ from deviate.diverge.traces import Trace
 from deviate.diverge.ulps import are_within, value_ulps
 from deviate.model.records import Experiment, Run, Series
 from deviate.model.texts import first_few
-from deviate.series.repeatability import weights_agreement
+from deviate.series.repeatability import values_by_place, weights_agreement
 from deviate.series.score import is_telling
 from deviate.series.words import MEASURES, kind_of, words_of
 
@@ -281,19 +281,12 @@ def _side_by_side(
     Args:
         n_steps: steps of which values that both have are compared, and no others; None for all values.
     """
-    one, other = _by_place(mine), _by_place(theirs)
+    one, other = values_by_place(mine), values_by_place(theirs)
     places = one.keys() | other.keys()
     if n_steps is not None:
         places = {place for place in one.keys() & other.keys() if not place[0] and place[1] < n_steps}
     for place in sorted(places):
         yield None if place[0] else place[1], one.get(place), other.get(place)
-
-
-def _by_place(series: Series | None) -> dict[tuple[bool, int, int], float]:
-    if series is None:
-        return {}
-    places = ((step is None, 0 if step is None else step, ordinal) for step, ordinal in series.iterate_places())
-    return dict(zip(places, series.values, strict=True))
 
 
 def growth_of_losses(first: Trace, second: Trace) -> tuple[Growth, ...]:

@@ -2,7 +2,7 @@
 
 import itertools
 import struct
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from deviate.model.estimates import value_text
 from deviate.model.findings import Absorption, Agreement, Parting, Repeatability, WeightsAgreement
@@ -82,7 +82,7 @@ def first_parting(runs: Sequence[Run], names: Sequence[str]) -> Parting | None:
         return None
     place, order, other = parting
     name = names[order]
-    values = (_value_at(first.series.get(name), place), _value_at(other.series.get(name), place))
+    values = (values_by_place(first.series.get(name)).get(place), values_by_place(other.series.get(name)).get(place))
     step = None if place[0] else place[1]
     return Parting(name, step, (first.replicate, other.replicate), values)
 
@@ -188,33 +188,19 @@ def _digests(run: Run) -> dict[tuple[str, str], tuple[tuple[str, int], ...]]:
 
 def _difference(one: Series | None, other: Series | None) -> Place | None:
     """The first place at which two series differ, in the main loop if possible."""
-    if one is None or other is None or one.steps != other.steps:
-        mine, theirs = _by_place(one), _by_place(other)
-        places = sorted(mine.keys() | theirs.keys())
-        return next((at for at in places if _bit(mine.get(at)) != _bit(theirs.get(at))), None)
-    if _bits(one) == _bits(other):
+    if one is not None and other is not None and one.steps == other.steps and _bits(one) == _bits(other):
         return None
-    outside: Place | None = None
-    for place, value, partner in zip(_places(one), one.values, other.values, strict=True):
-        if _bit(value) != _bit(partner):
-            if not place[0]:
-                return place
-            outside = outside or place
-    return outside
+    mine, theirs = values_by_place(one), values_by_place(other)
+    places = sorted(mine.keys() | theirs.keys())
+    return next((at for at in places if _bit(mine.get(at)) != _bit(theirs.get(at))), None)
 
 
-def _value_at(series: Series | None, place: Place) -> float | None:
+def values_by_place(series: Series | None) -> dict[Place, float]:
+    """The values of a series by their places; none of no series."""
     if series is None:
-        return None
-    return next((value for at, value in zip(_places(series), series.values, strict=True) if at == place), None)
-
-
-def _by_place(series: Series | None) -> dict[Place, float]:
-    return {} if series is None else dict(zip(_places(series), series.values, strict=True))
-
-
-def _places(series: Series) -> Iterator[Place]:
-    return ((step is None, 0 if step is None else step, ordinal) for step, ordinal in series.iterate_places())
+        return {}
+    places = ((step is None, 0 if step is None else step, ordinal) for step, ordinal in series.iterate_places())
+    return dict(zip(places, series.values, strict=True))
 
 
 def _bits(series: Series) -> bytes:
