@@ -14,6 +14,7 @@ from deviate.diverge.traces import Trace, read_traces
 from deviate.errors import InputError
 from deviate.model.plan import Snapshot, Variant
 from deviate.model.records import Run
+from deviate.model.texts import numbered
 from deviate.project.begin import begin_experiment, name_of
 from deviate.project.prepare import PreparedScript
 from deviate.records.experiments import read
@@ -176,11 +177,7 @@ def free_base(folder: Path, script: Path, name: str | None, labels: Sequence[str
             f"an experiment named {name} exists already",
             f"choose another --name; deviate diverge {name}:0 {name}:1 compares the recorded runs",
         )
-    number, base = 1, stem
-    while is_taken(base):
-        number += 1
-        base = f"{stem}-{number}"
-    return base
+    return next(base for base in numbered(stem) if not is_taken(base))
 
 
 def _experiment_name(base: str, label: str) -> str:

@@ -299,9 +299,7 @@ def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> RunU
 
 
 def outcome_of(spec: Spec, attempt: Path, result: Result, *, is_reused: bool) -> Outcome:
-    return Outcome(
-        spec, run_id(spec), result.status, result.exit_code, result.wall_time_s, attempt, result.reason, is_reused
-    )
+    return Outcome(spec, result.status, result.wall_time_s, attempt, result.reason, is_reused)
 
 
 def _left_behind(run: Path) -> int | None:

@@ -16,9 +16,9 @@ from deviate.model.estimates import Test
 from deviate.model.findings import Findings
 from deviate.model.plan import Settings, Snapshot, Spec, SweptValue, Variant
 from deviate.model.records import Experiment, PastComparison, Spending
-from deviate.records.layout import runs_folder, snapshot_folder, spec_file
+from deviate.records.layout import snapshot_folder
 from deviate.records.plans import Plan, find_experiment, read_plan, record_ended, tell_reported
-from deviate.records.runs import read_spec, run_id
+from deviate.records.runs import run_id
 from deviate.replay.protocol import EXECUTORS, Executor, Order, Outcome
 from deviate.replay.trackers import OFFLINE
 from deviate.replay.variants import HASH, HELD, STREAMS, levels_of, seed_set
@@ -176,11 +176,12 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
 
     experiment = open_experiment(place)
     plan = experiment.plan
-    spec = _spec_at(experiment, -1 if index is None else index) if run is None else _spec_called(experiment, run)
-    if spec is None:
+    specs = specs_of(plan)
+    chosen = [spec for at, spec in enumerate(specs) if (at == index if run is None else run_id(spec) == run)]
+    if not chosen:
         wanted = f"run {run}" if run is not None else f"index {index}"
-        n_runs = sum(variant.n_runs for variant in plan.variants)
-        raise InputError(f"experiment {experiment.name} has no {wanted}", f"it has {n_runs} runs, from index 0")
+        raise InputError(f"experiment {experiment.name} has no {wanted}", f"it has {len(specs)} runs, from index 0")
+    spec = chosen[0]
     while spec.replicate and places_without_weights([experiment]):
         first = next(variant.definition for variant in plan.variants if variant.definition and "init" in variant.varied)
         try:
@@ -189,30 +190,6 @@ def work(place: Path, *, index: int | None = None, run: str | None = None) -> Ou
         except InUseError:  # another worker is at it
             time.sleep(WAIT_S)
     return work_on(Order(place, spec), plan.settings)
-
-
-def _spec_at(experiment: PreparedExperiment, index: int) -> Spec | None:
-    """The spec of a run by its number in the plan; the others, perhaps ten thousand, are not computed."""
-    plan = experiment.plan
-    for variant in plan.variants:
-        if 0 <= index < variant.n_runs and variant.definition is not None:
-            return spec_of(plan, variant.definition, index)
-        index -= variant.n_runs
-    return None
-
-
-def _spec_called(experiment: PreparedExperiment, run: str) -> Spec | None:
-    """The spec of a run by its id; what is on record of the run tells which one it is."""
-    plan = experiment.plan
-    with contextlib.suppress(RecordError):
-        recorded = read_spec(spec_file(runs_folder(experiment.folder) / run))
-        for variant in plan.variants:
-            is_planned = variant.name == recorded.variant and recorded.replicate < variant.n_runs
-            if is_planned and variant.definition is not None:
-                spec = spec_of(plan, variant.definition, recorded.replicate)
-                if run_id(spec) == run:
-                    return spec
-    return next((spec for spec in specs_of(plan) if run_id(spec) == run), None)
 
 
 def make_executor(settings: Settings) -> Executor:

@@ -32,9 +32,7 @@ class Outcome:
     """The outcome of a run. `is_reused`: it was on record already and was not executed."""
 
     spec: Spec
-    run_id: str
     status: Status
-    exit_code: int | None
     wall_time_s: float
     folder: Path
     reason: str = ""

@@ -34,7 +34,7 @@ def ended(folder: Path, variant: str, replicate: int, evidence: str, status: str
     ]
     (attempt / "events-1-1.jsonl").write_text("".join(events))
     spec = Spec("", (), ".", variant, replicate)
-    outcome = Outcome(spec, "0", status, None, 1.0, attempt)  # type: ignore[arg-type]
+    outcome = Outcome(spec, status, 1.0, attempt)  # type: ignore[arg-type]
     return RunUpdate("finished", Order(folder / "train", spec), attempt, outcome=outcome)
 
 

@@ -119,7 +119,7 @@ def main() -> None:
     estimates()
     answer["estimates"] = count(estimates)
     ended = min(runs_folder(many).iterdir())
-    outcome = Outcome(spec_of(ended), ended.name, "completed", 0, 1.0, ended / "attempt-1")
+    outcome = Outcome(spec_of(ended), "completed", 1.0, ended / "attempt-1")
     estimates.take(RunUpdate("finished", Order(many, outcome.spec), outcome.folder, outcome=outcome))
     estimates()
     runs = {os.path.relpath(path, runs_folder(many)).partition("/")[0] for path in COUNTS}

@@ -109,7 +109,7 @@ class Replayed:
                 values.setdefault(event[0], []).append(eventlog.number(event[4]))
         work = outcome.folder / "work" / self.root.parent.name / self.root.name
         left = self._left(
-            outcome.exit_code,
+            json.loads((outcome.folder / "result.json").read_bytes())["exit_code"],
             (outcome.folder / "stdout.log").read_bytes(),
             (outcome.folder / "stderr.log").read_bytes(),
             work,

@@ -343,9 +343,8 @@ class WorkersExecutor:
             job.progress.look()
         cause = result.reason if result and reason is None else reason or ""
         wall_time_s = result.wall_time_s if result else 0.0
-        exit_code = result.exit_code if result else None
         folder = job.attempt or job.order.run
-        outcome = Outcome(job.order.spec, job.order.run.name, status, exit_code, wall_time_s, folder, cause)
+        outcome = Outcome(job.order.spec, status, wall_time_s, folder, cause)
         self._news.append(dataclasses.replace(self._update("finished", job), outcome=outcome))
 
     def _update(self, kind: Literal["started", "progress", "finished"], job: _Job) -> RunUpdate:

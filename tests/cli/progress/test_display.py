@@ -52,7 +52,7 @@ def update(kind: str, replicate: int, *, experiment: str = "x", **news: Any) -> 
     spec = Spec("", (), ".", "as-is", replicate, (), (), ())
     of_outcome = {name: news.pop(name) for name in ("status", "wall_time_s", "reason") if name in news}
     outcome = Outcome(**{  # type: ignore[arg-type]
-        "spec": spec, "run_id": "", "exit_code": None, "wall_time_s": 0.0, "folder": Path(), **of_outcome,
+        "spec": spec, "wall_time_s": 0.0, "folder": Path(), **of_outcome,
     }) if of_outcome else None  # fmt: skip
     return RunUpdate(kind, Order(Path(experiment), spec), Path(), outcome=outcome, **news)  # type: ignore[arg-type]
 
