@@ -1,13 +1,13 @@
 """Results as a notebook holds them: a verdict, a sentence to paste, tables, and a picture of themselves."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from deviate.api import frames
 from deviate.api.figure import Figure
@@ -265,9 +265,8 @@ def summary_html(document: Report, notes: Sequence[str] = (), figure: str = "") 
     ]
     if document.result is not None:
         result = document.result
-        parts.append(
-            f"<p><strong>{escape(result.label)} {escape(result.value)}</strong> {_details(result.details)}</p>"
-        )
+        details = escape(" · ".join(result.details))
+        parts.append(f"<p><strong>{escape(result.label)} {escape(result.value)}</strong> {details}</p>")
     parts += [f"<p>{escape(document.no_verdict)}</p>"] if document.no_verdict and document.candidates else []
     parts += [figure] if figure else []
     parts += ["<table>", *_rows(table), "</table>", f"<p><small>{escape(table.caption)}</small></p>"]
@@ -276,10 +275,6 @@ def summary_html(document: Report, notes: Sequence[str] = (), figure: str = "") 
     parts += [f"<p><small>{escape(note)}</small></p>" for note in notes]
     parts += [f"<p><small>Warning: {escape(text)}</small></p>" for text in document.warnings]
     return "\n".join(["<div>", *parts, "</div>"])
-
-
-def _details(texts: Sequence[str]) -> str:
-    return escape(" · ".join(texts))
 
 
 def _rows(table: DocumentTable) -> Iterator[str]:
@@ -325,44 +320,25 @@ def stability_of(findings: StabilityFindings, places: Sequence[int]) -> Stabilit
 # They are plain values, of which the rooms below know nothing of HTML; IPython is told how to show them.
 
 
-class NotebookPrinter(Protocol):
-    """What IPython hands to a function that shows a value as text.
-
-    Source: IPython 8, `IPython.lib.pretty.PrettyPrinter.text`.
-    """
-
-    def text(self, obj: str, /) -> None: ...
-
-
-class Formatter(Protocol):
-    """What IPython has for a form of output.
-
-    Source: IPython 8, `IPython.core.formatters.BaseFormatter.for_type`.
-    """
-
-    def for_type(self, typ: type, func: Callable[..., str | None], /) -> object: ...
-
-
 def show_in_notebook() -> None:
     """Tell the running IPython, if there is one; without it nothing is imported."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     formatter = getattr(shell, "display_formatter", None)
     if formatter is not None:
-        html_formatter: Formatter = formatter.formatters["text/html"]
-        html_formatter.for_type(Experiment, experiment_html)
-        html_formatter.for_type(Comparison, comparison_html)
-        text_formatter: Formatter = formatter.formatters["text/plain"]
-        text_formatter.for_type(Experiment, print_experiment)
-        text_formatter.for_type(Comparison, print_comparison)
+        forms = formatter.formatters
+        forms["text/html"].for_type(Experiment, experiment_html)
+        forms["text/html"].for_type(Comparison, comparison_html)
+        forms["text/plain"].for_type(Experiment, print_experiment)
+        forms["text/plain"].for_type(Comparison, print_comparison)
 
 
-def print_experiment(experiment: Experiment, printer: NotebookPrinter, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
+def print_experiment(experiment: Experiment, printer: Any, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
     """The spread of an experiment as text: its fields would fill pages."""
     printer.text(repr(_described(experiment)))
 
 
-def print_comparison(comparison: Comparison, printer: NotebookPrinter, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
+def print_comparison(comparison: Comparison, printer: Any, _: bool) -> None:  # noqa: FBT001  (as IPython calls it)
     """The verdict on one metric as text."""
     printer.text(f"Verdict: {verdict_word(comparison)}   {_change(comparison)}")
 

@@ -71,9 +71,7 @@ def overhead_command(
     modes = modes_of(dataclasses.replace(variant_flags, variants=variants).choose(prepared))
     settings = dataclasses.replace(execution, jobs=jobs).settings()
     name_of_timed = name or f"{Path(prepared.analysis.script).stem[:LONGEST_STEM]}-overhead"
-    request = launch.complete(
-        Request(runs=runs, variants=(modes.free, modes.held), name=name_of_timed, seed=seed, settings=settings)
-    )
+    request = launch.complete(Request(runs=runs, variants=modes, name=name_of_timed, seed=seed, settings=settings))
     window_steps = _window(window)
     folder = deviate_folder(prepared.target.root)
     validate_request(prepared, request, AnalysisOptions(), folder, starts=not dry_run)

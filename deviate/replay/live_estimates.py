@@ -109,10 +109,6 @@ class ExperimentScores:
             self._reader = open_runs(self.experiment, self.plan)
         return self._reader
 
-    @property
-    def n_read(self) -> int:
-        return len(self.runs)
-
     def quality(self) -> list[SelectedMetric]:
         """Quality metrics, the primary one first."""
         reader = self._open()
@@ -171,17 +167,15 @@ class ExperimentScores:
         metrics = [metric for metric in reader.catalog.metrics if metric.role == "quality" and metric.name in series]
         is_diverged = any(not math.isfinite(series[metric.name].values[-1]) for metric in metrics)
         scores = {
-            metric.name: score_of(series, self._with_aggregate(metric), reader.catalog.metrics)
+            metric.name: score_of(
+                series, replace(metric, aggregate=self.aggregate or metric.aggregate), reader.catalog.metrics
+            )
             for metric in metrics
             if not is_diverged
         }
         seeding = tuple(event for log in logs for event in log.seeds)
         available = {name: score for name, score in scores.items() if not isinstance(score, Unavailable)}
         return RunScores(attempt, spec.variant, spec.replicate, available, is_diverged, seeding)
-
-    def _with_aggregate(self, metric: SelectedMetric) -> SelectedMetric:
-        """The metric with the aggregate that the user named, if any."""
-        return metric if self.aggregate is None else replace(metric, aggregate=self.aggregate)
 
 
 class LiveEstimates:
@@ -211,9 +205,10 @@ class LiveEstimates:
             self._open()
             began = time.monotonic()
             for run in self._unread():
-                n_before = (scores := self._scores[run.folder.parent.parent]).n_read
+                scores = self._scores[run.folder.parent.parent]
+                n_before = len(scores.runs)
                 scores.add(run)
-                if scores.n_read > n_before and time.monotonic() - began > self._patience_s:
+                if len(scores.runs) > n_before and time.monotonic() - began > self._patience_s:
                     break
             return tuple(mean for scores in self._scores.values() for mean in scores.means(CONFIDENCE))
 

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from deviate.errors import InputError, RecordError
 from deviate.model.cost import CostFindings, Pace, Profile
@@ -23,15 +22,7 @@ FACTS = ("CPU", "cores", "GPU", "GPUs", "driver", "torch", "tensorflow", "python
 """Environment facts that affect times."""
 
 
-@dataclass(frozen=True, slots=True)
-class Modes:
-    """The two variants to compare."""
-
-    free: Variant
-    held: Variant
-
-
-def modes_of(variants: Sequence[Variant]) -> Modes:
+def modes_of(variants: Sequence[Variant]) -> tuple[Variant, Variant]:
     """Determine which of two variants has free kernels, and which has held ones.
 
     Raises:
@@ -45,7 +36,7 @@ def modes_of(variants: Sequence[Variant]) -> Modes:
             f"--variants {names}: the cost of determinism needs a variant with free kernels and one that holds them",
             "write it as --variants impl,control, or --variants algo+impl,algo",
         )
-    return Modes(free[0], holding[0])
+    return free[0], holding[0]
 
 
 def profiled_name(name: str) -> str:
@@ -81,7 +72,12 @@ def why_no_profiler(timed: Sequence[Experiment]) -> str:
 
 
 def find_cost(
-    timed: Sequence[Experiment], profiled: Sequence[Experiment], modes: Modes, *, no_profile: str, confidence: float
+    timed: Sequence[Experiment],
+    profiled: Sequence[Experiment],
+    modes: tuple[Variant, Variant],
+    *,
+    no_profile: str,
+    confidence: float,
 ) -> CostFindings:
     """The findings of recorded runs.
 
@@ -116,9 +112,10 @@ def _why_nothing_seen(profiled: tuple[Experiment, Experiment]) -> str:
     return reasons[0] if reasons else "the profiled runs have no profile, because they entered no main loop"
 
 
-def _sides(experiments: Sequence[Experiment], modes: Modes) -> tuple[Experiment, Experiment]:
+def _sides(experiments: Sequence[Experiment], modes: tuple[Variant, Variant]) -> tuple[Experiment, Experiment]:
     by_variant = {experiment.variant: experiment for experiment in experiments}
-    return by_variant[modes.free.name], by_variant[modes.held.name]
+    free, held = modes
+    return by_variant[free.name], by_variant[held.name]
 
 
 def _all(experiments: Sequence[Experiment]) -> list[Run]:
