@@ -5,7 +5,7 @@ import difflib
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,14 +144,12 @@ WARNS = ("on-missing", "warn")
 """Control of a variant that continues where an operation has no deterministic version."""
 
 
-OPTION_OF_FIELD = {
+OPTION_OF_SETTING = {field.name: field.name for field in dataclasses.fields(Settings)} | {
     "options": "option",
     "timeout_s": "timeout",
     "stall_timeout_s": "stall_timeout",
     "ignored_codes": "ignore_failure",
 }
-"""Options whose names are not those of the fields of `Settings`."""
-OPTION_OF_SETTING = {field.name: OPTION_OF_FIELD.get(field.name, field.name) for field in dataclasses.fields(Settings)}
 """The option that each field of `Settings` is set by, as in `Plan.origins`."""
 SAME_WORK = ("command", "cwd", "sources_hash", "environment", "prepare", "capture", "sweep")
 """Fields of a plan that are equal in experiments that do the same work."""
@@ -221,16 +219,14 @@ def change_experiment(folder: Path, *, time: float, **changes: Any) -> Plan:
 
     Other origins of the same values are no change.
     """
-    with lock_folder(folder, waits=True):
-        plan = read_plan(folder)
+
+    def change(plan: Plan) -> Plan:
         new = dataclasses.replace(plan, **changes)
         before = to_builtins(plan)
         fields = {key: value for key, value in to_builtins(new).items() if value != before[key] and key != "origins"}
-        if not fields:
-            return plan
-        new = dataclasses.replace(new, history=(*plan.history, Change(time, fields)))
-        _write_plan(folder, new)
-        return new
+        return dataclasses.replace(new, history=(*plan.history, Change(time, fields))) if fields else plan
+
+    return _rewrite(folder, change)
 
 
 def tell_reported(
@@ -247,32 +243,35 @@ def tell_reported(
         is_cut_short: whether the plan had ended before all its runs had, as in `Plan.is_cut_short`.
         compared: what was shown of this experiment as the baseline; the latest comparison with a candidate stands.
     """
-    with lock_folder(folder, waits=True):
-        plan = read_plan(folder)
-        new = plan
-        n_runs = plan.n_reached(is_cut_short=is_cut_short)
-        if not any(report.n_runs == n_runs and report.is_comparison >= is_comparison for report in plan.reported):
-            new = dataclasses.replace(new, reported=(*plan.reported, Reported(time, n_runs, is_comparison)))
+
+    def tell(plan: Plan) -> Plan:
+        n_runs, reported = plan.n_reached(is_cut_short=is_cut_short), plan.reported
+        if not any(report.n_runs == n_runs and report.is_comparison >= is_comparison for report in reported):
+            reported = (*reported, Reported(time, n_runs, is_comparison))
         past = {comparison.key: comparison for comparison in (*plan.past_comparisons, *compared)}
-        new = dataclasses.replace(new, past_comparisons=tuple(past.values()))
-        if new != plan:
-            _write_plan(folder, new)
+        return dataclasses.replace(plan, reported=reported, past_comparisons=tuple(past.values()))
+
+    _rewrite(folder, tell)
 
 
 def record_ended(folder: Path, n_ended: int) -> None:
     """Write down that runs were executed to their end, with how many of a variant had ended then."""
-    with lock_folder(folder, waits=True):
-        plan = read_plan(folder)
-        if plan.n_ended < n_ended:
-            _write_plan(folder, dataclasses.replace(plan, n_ended=n_ended))
+    _rewrite(folder, lambda plan: dataclasses.replace(plan, n_ended=max(plan.n_ended, n_ended)))
 
 
 def record_weights(folder: Path, places: Sequence[str]) -> None:
     """Write down which draws before the training are weights, unless a run before has told."""
+    _rewrite(folder, lambda plan: dataclasses.replace(plan, weights=tuple(places)) if plan.weights is None else plan)
+
+
+def _rewrite(folder: Path, change: Callable[[Plan], Plan]) -> Plan:
+    """Change the plan while nobody else does; gives the new one."""
     with lock_folder(folder, waits=True):
         plan = read_plan(folder)
-        if plan.weights is None:
-            _write_plan(folder, dataclasses.replace(plan, weights=tuple(places)))
+        new = change(plan)
+        if new != plan:
+            _write_plan(folder, new)
+        return new
 
 
 def _write_plan(folder: Path, plan: Plan) -> None:

@@ -44,34 +44,25 @@ class StoppingRule:
     def _count_wanted(self) -> int:
         """Number of runs per variant that are needed so far."""
         sample_size, n_runs = self._sample_size, self._n_runs
-        if not sample_size.precision and not sample_size.looks:
-            return n_runs
-        from deviate.stats import interim_analysis
-        from deviate.stats.design.precision import parse_target
-        from deviate.stats.interim_analysis import is_settled, next_look
-        from deviate.stats.judge import judge
-
         if sample_size.precision:
-            target = parse_target(sample_size.precision)
-            names = [f"{experiment.name}:{variant}" for experiment in self._experiments for variant in self._variants]
-            far = [
-                interim_analysis.progress(
-                    experiment, target, confidence=self._options.confidence, min_runs=sample_size.least
-                )
-                for experiment in read(self._folder, names)
-            ]
-            return (
-                n_runs
-                if all(progress.is_reached for progress in far)
-                else min(sample_size.most, n_runs + self._at_a_time)
-            )
+            from deviate.stats.design.precision import parse_target
+            from deviate.stats.interim_analysis import progress
+
+            target, confidence = parse_target(sample_size.precision), self._options.confidence
+            experiments = self._read(self._variants)
+            far = [progress(one, target, confidence=confidence, min_runs=sample_size.least) for one in experiments]
+            is_reached = all(progress.is_reached for progress in far)
+            return n_runs if is_reached else min(sample_size.most, n_runs + self._at_a_time)
         if sample_size.looks and len(self._experiments) > 1:
-            compared = read(
-                self._folder, [f"{experiment.name}:{self._variants[0]}" for experiment in self._experiments]
-            )
-            if not is_settled(judge(compared, self._options)):
+            from deviate.stats.interim_analysis import is_settled, next_look
+            from deviate.stats.judge import judge
+
+            if not is_settled(judge(self._read(self._variants[:1]), self._options)):
                 return next_look(sample_size.looks, n_runs) or n_runs
         return n_runs
+
+    def _read(self, variants: Sequence[str]) -> tuple[Experiment, ...]:
+        return read(self._folder, [f"{one.name}:{variant}" for one in self._experiments for variant in variants])
 
 
 def _grow(experiment: PreparedExperiment, variants: Sequence[str], n_runs: int) -> PreparedExperiment:

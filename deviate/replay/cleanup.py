@@ -200,15 +200,7 @@ def _facts(path: Path) -> Iterator[os.stat_result]:
     """Stat results of a path and everything below it; inaccessible files are skipped."""
     with contextlib.suppress(OSError):
         yield path.lstat()
-    if path.is_symlink():
-        return
-    try:
-        entries = list(os.scandir(path))
-    except OSError:
-        return
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            yield from _facts(Path(entry.path))
-        else:
+    for folder, folders, files in os.walk(path) if not path.is_symlink() else ():
+        for name in (*folders, *files):
             with contextlib.suppress(OSError):
-                yield entry.stat(follow_symlinks=False)
+                yield Path(folder, name).lstat()

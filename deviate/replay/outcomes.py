@@ -16,6 +16,7 @@ from deviate.errors import RunError
 from deviate.eventlog import EndEntry, SignalEntry, decode
 from deviate.model.places import place_text
 from deviate.model.records import Status
+from deviate.records.files import read_end
 from deviate.records.layout import event_files, log_files
 from deviate.records.read import stderr_tail
 from deviate.records.schema import Cause
@@ -201,10 +202,7 @@ def signals_to_itself(attempt: Path) -> dict[int, str]:
     """Signals that a process of the run sent to itself as its last action: number to ` at FILE:LINE`."""
     places = {}
     for path in event_files(attempt):
-        with path.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - LAST_EVENTS_BYTES))
-            lines = file.read().splitlines()
-        for line in lines:
+        for line in read_end(path, LAST_EVENTS_BYTES).splitlines():
             if line.startswith(b'["signal"'):
                 try:
                     event = decode(line)

@@ -37,13 +37,8 @@ def slots(settings: Settings) -> tuple[Slot, ...]:
             f"{len(settings.gpus)} GPUs cannot be divided into groups of {size}",
             "change --gpus, or the number per run with --gpus-per-run",
         )
-    return tuple(_slot(group) for _ in range(settings.per_gpu) for group in groups)[: max(1, settings.jobs)]
-
-
-def _slot(gpus: Sequence[str]) -> Slot:
-    """A slot in which only these GPUs are visible. Raises InputError if a process cannot use them together."""
-    device, variables = show_only(gpus)
-    return Slot(device, tuple(variables.items()))
+    shown = [show_only(group) for group in groups] * settings.per_gpu
+    return tuple(Slot(device, tuple(variables.items())) for device, variables in shown[: max(1, settings.jobs)])
 
 
 def choose_gpus(text: str | None, *, are_here: bool = True) -> tuple[str, ...] | None:
