@@ -152,8 +152,6 @@ UNKNOWN_MAIN = -1
 """The guest's number for the main loop of a managed framework that the analysis did not find."""
 LARGEST_STEP = 1 << 53
 VALUES = frozenset({"value", "named"})
-PIECE_CHARACTERS = 1 << 14
-"""Characters of a file that are read at a time."""
 
 
 class _Steps:
@@ -203,7 +201,7 @@ def read_events(
     seconds = 0.0
     ordinal = -1
     main = loops.get(main_loop)
-    for event in json_lines(path, piece=PIECE_CHARACTERS, on_damage=lambda kind: damage.update([kind])):
+    for event in json_lines(path, lambda kind: damage.update([kind])):
         try:  # the hot loop of reading: what is frequent comes first
             kind = event[0]
             if kind == "step":

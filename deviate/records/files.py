@@ -233,23 +233,24 @@ BAD = (ValueError, TypeError, LookupError, AttributeError, OverflowError, Recurs
 """Errors that are raised when a line does not have the form of its file."""
 
 
-def json_lines(
-    path: Path, *, piece: int = 1 << 14, on_damage: Callable[[Literal["bad", "torn"]], object] = lambda _: None
-) -> Iterator[Any]:
+PIECE_CHARACTERS = 1 << 14
+"""Characters of a file that are read at a time; few enough events that the garbage collector does not scan them, which
+would take longer than all the rest."""
+
+
+def json_lines(path: Path, on_damage: Callable[[Literal["bad", "torn"]], object] = lambda _: None) -> Iterator[Any]:
     """What the lines of a file hold, in order.
 
     A piece of many lines is taken apart at once, which takes a third of the time that its lines would take one by one.
 
     Args:
-        piece: characters that are read at a time; few enough events that the garbage collector does not scan them,
-            which would take longer than all the rest.
         on_damage: told of each line that is no JSON, and of a last line that was cut off.
 
     Raises:
         OSError: the file cannot be read.
     """
     with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        while lines := file.readlines(piece):
+        while lines := file.readlines(PIECE_CHARACTERS):
             if not lines[-1].endswith("\n"):
                 on_damage("torn")
                 lines.pop()
@@ -259,13 +260,11 @@ def json_lines(
                 items = None
             if items is not None and len(items) == len(lines):
                 yield from items
-            else:
-                yield from _one_by_one(lines, on_damage)
-
-
-def _one_by_one(lines: list[str], on_damage: Callable[[Literal["bad", "torn"]], object]) -> Iterator[Any]:
-    for line in lines:
-        try:
-            yield json.loads(line)
-        except BAD:
-            on_damage("bad")
+                continue
+            for line in lines:
+                try:
+                    item = json.loads(line)
+                except BAD:
+                    on_damage("bad")
+                else:
+                    yield item

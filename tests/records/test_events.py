@@ -14,7 +14,7 @@ from deviate import eventlog
 from deviate.eventlog import SeedEntry, ValueEntry, decode, encode
 from deviate.model.analysis import Place
 from deviate.model.records import Artifact, ControlEvent, EvaluationData, Flip, SeedEvent, Weights
-from deviate.records import events
+from deviate.records import files
 from deviate.records.columns import NO_STEP
 from deviate.records.events import Points, ProcessLog, ValueSource, read_events
 from deviate.series.caption import Caption
@@ -154,7 +154,7 @@ def test_in_pieces_of_any_size_a_file_reads_the_same(
         lines += [value((), rng.random())] * (rng.random() < 0.1)
         lines += ["broken\n"] * (rng.random() < 0.05)
     whole = read(tmp_path, *lines)
-    monkeypatch.setattr(events, "PIECE_CHARACTERS", rng.choice([1, 100, 1_000]))
+    monkeypatch.setattr(files, "PIECE_CHARACTERS", rng.choice([1, 100, 1_000]))
     assert read(tmp_path, *lines).points == whole.points
     assert read(tmp_path, *lines).n_bad == whole.n_bad > 0
 
