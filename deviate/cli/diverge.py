@@ -101,8 +101,9 @@ def diverge_command(
     from deviate.diverge.engine import diverge
     from deviate.diverge.holds import parse_holds
     from deviate.diverge.recorded import compare_recorded, is_of_records
-    from deviate.diverge.requests import DivergeRequest, free_base, refuse_varied, with_levels
+    from deviate.diverge.requests import DivergeRequest, free_base, refuse_varied
     from deviate.records.layout import deviate_folder
+    from deviate.replay.variants import with_levels
 
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)

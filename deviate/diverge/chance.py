@@ -1,13 +1,13 @@
 """What enters a program by chance, as the host draws it, and what the runs recorded of it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from deviate.model.plan import Variant
 from deviate.model.records import Run
 from deviate.records.files import json_lines
 from deviate.records.layout import event_files
-from deviate.replay.variants import DRAWN, ENTROPY, HASH, derive_seed
+from deviate.replay.variants import DRAWN, ENTROPY, HASH, derive_seed, with_levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,7 @@ def draw_chance(variant: Variant, *, is_hash_set: bool) -> Variant:
     Args:
         is_hash_set: whether the user sets PYTHONHASHSEED.
     """
-    drawn = {ENTROPY: DRAWN} if is_hash_set else {ENTROPY: DRAWN, HASH: DRAWN}
-    return replace(variant, controls=tuple(sorted({**dict(variant.controls), **drawn}.items())))
+    return with_levels(variant, [(name, DRAWN) for name in ((ENTROPY,) if is_hash_set else (ENTROPY, HASH))])
 
 
 def is_drawn(variant: Variant, source: str) -> bool:
@@ -62,11 +61,11 @@ def give_chance(
         watched: libraries of which the line that draws first is recorded.
         is_pair: whether each of two runs has the other values of its own.
     """
-    names, levels = set(given), dict(variant.controls)
+    names, levels = set(given), dict[str, str]()
     if is_drawn(variant, ENTROPY):
         own_seed = DRAWN if is_pair else str(derive_seed(seed, ENTROPY, 1))
         places = ",".join(sorted(names - {HASH}))
         levels[ENTROPY] = "/".join((own_seed, str(derive_seed(seed, ENTROPY, 0)), places, ",".join(watched)))
     if is_drawn(variant, HASH) and (HASH in names or not is_pair):
         levels[HASH] = str(derive_seed(seed, HASH, 0 if HASH in names else 1))
-    return replace(variant, controls=tuple(sorted(levels.items())))
+    return with_levels(variant, levels.items())

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from deviate.errors import InputError
-
-Levels = tuple[tuple[str, str], ...]
+from deviate.replay.variants import Levels
 
 HOLDS = {"listing": "sorted", "clock": "fixed", "entropy": "seeded", "workers": "one", "threads": "1", "hash": "0"}
 """Levels of controls by name."""

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from deviate.diverge.calls import Calls
 from deviate.diverge.chance import Chance, chance_of, give_chance, is_drawn
 from deviate.diverge.findings import COMPUTED, Confirmation, Difference, DivergenceFindings, InputDifference, Phase
-from deviate.diverge.holds import HOLDS, Levels
+from deviate.diverge.holds import HOLDS
 from deviate.diverge.levels import MOST_EQUAL
 from deviate.diverge.outcomes import Quantities, compare_ends, window_beyond
-from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair, with_levels
+from deviate.diverge.requests import DivergeRequest, Execute, Pair, ending, run_pair
 from deviate.diverge.suspects import KERNELS_OF, has_other_names, observed_by
 from deviate.model.analysis import Hazard
-from deviate.replay.variants import ENTROPY, HASH
+from deviate.replay.variants import ENTROPY, HASH, Levels, with_levels
 from deviate.report.format import counted
 from deviate.sources.catalogue import SOURCES
 from deviate.sources.seeds import SEEDING

@@ -11,6 +11,7 @@ from deviate.diverge.proof import KERNELS, THREADS, Proof
 from deviate.diverge.suspects import SEED, Suspect, cause_of
 from deviate.model.places import place_text
 from deviate.replay.variants import HASH
+from deviate.report.format import shorten
 from deviate.sources.catalogue import SOURCES
 from deviate.sources.seeds import SEEDING
 
@@ -133,5 +134,4 @@ class Namer:
 
 
 def _quoted(place: CodeLine) -> str:
-    text = place.text if len(place.text) <= LONGEST else f"{place.text[: LONGEST - 1]}…"
-    return f"`{text}`"
+    return f"`{shorten(place.text, LONGEST)}`"

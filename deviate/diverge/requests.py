@@ -8,7 +8,6 @@ from pathlib import Path
 
 from deviate.diverge.compare import without_idle
 from deviate.diverge.findings import Difference
-from deviate.diverge.holds import Levels
 from deviate.diverge.levels import Window
 from deviate.diverge.traces import Trace, read_traces
 from deviate.errors import InputError
@@ -250,8 +249,3 @@ def run_pair(
     first, second = runs[0], runs[1]
     traces = without_idle(read_traces(first.folder), read_traces(second.folder))
     return Pair(tuple(names), (first, second), traces, snapshots)
-
-
-def with_levels(variant: Variant, levels: Levels) -> Variant:
-    """A variant with levels of controls in addition to its own."""
-    return dataclasses.replace(variant, controls=tuple(sorted({**dict(variant.controls), **dict(levels)}.items())))

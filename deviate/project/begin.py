@@ -160,7 +160,7 @@ def _make(
         weights=None if _may_draw_weights(prepared.analysis, snapshot) else (),
     )
     create_experiment(place, plan)
-    return PreparedExperiment(name, place, snapshot, plan, script=_script_of(prepared, request))
+    return PreparedExperiment(place, plan, script=_script_of(prepared, request))
 
 
 def _may_draw_weights(analysis: Analysis, snapshot: Snapshot) -> bool:
@@ -343,8 +343,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
     )
     notes += [*_rule_notes(plan), *_selection_notes(plan, changed.selection), *_looks_notes(plan, request)]
     notes += [*_capture_notes(plan, request), *_pattern_notes(place, prepared)]
-    snapshot = Snapshot(snapshot_folder(place), plan.root, plan.sources_hash)
-    return PreparedExperiment(plan.name, place, snapshot, changed, tuple(notes), _script_of(prepared, request))
+    return PreparedExperiment(place, changed, tuple(notes), _script_of(prepared, request))
 
 
 def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:

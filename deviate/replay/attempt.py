@@ -64,10 +64,11 @@ from deviate.replay.protocol import Order, Outcome, RunUpdate
 from deviate.replay.slots import Slot
 from deviate.replay.trackers import tracker_variables
 from deviate.replay.workcopy import (
+    WorkCopy,
     child_environment,
     command_in_copy,
-    found_work_copy,
     make_work_copy,
+    root_in_copy,
     verify_links,
 )
 
@@ -150,7 +151,8 @@ def prepare_attempt(order: Order, frozen: Frozen, settings: Settings, *, run: Pa
             copy = make_work_copy(frozen.snapshot, frozen.manifest, folder, spec.cwd)
         else:
             (attempt_folder(run, before) / "work").rename(folder / "work")
-            copy = found_work_copy(frozen.snapshot, folder, spec.cwd)
+            root = root_in_copy(frozen.snapshot, folder)
+            copy = WorkCopy(root, root / spec.cwd)
     except OSError as error:
         raise RecordError(
             f"making the work copy of replicate {spec.replicate}: {error}",
@@ -383,7 +385,7 @@ def prepare_tree(
         )
     tree, before = snapshot.folder / "tree", snapshot.folder / "tree-before"
     tree.rename(before)
-    (attempt.folder / "work" / (snapshot.root.parent.name or "root") / snapshot.root.name).rename(tree)
+    root_in_copy(snapshot, attempt.folder).rename(tree)
     shutil.rmtree(before)
     shutil.rmtree(attempt.folder / "work")
     text = "\0".join([snapshot.sources_hash, *(shlex.join(words) for words in commands)])

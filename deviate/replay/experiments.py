@@ -100,12 +100,18 @@ class PreparedExperiment:
         script: the analysed script, where runs that report nothing are to be refused; else None.
     """
 
-    name: str
     folder: Path
-    snapshot: Snapshot
     plan: Plan
     notes: tuple[str, ...] = ()
     script: Analysis | None = None
+
+    @property
+    def name(self) -> str:
+        return self.plan.name
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return Snapshot(snapshot_folder(self.folder), self.plan.root, self.plan.sources_hash)
 
 
 def fair_order(
@@ -144,8 +150,7 @@ def places_without_weights(experiments: Sequence[PreparedExperiment]) -> frozens
 
 def find(folder: Path, name: str) -> PreparedExperiment:
     """A recorded experiment, ready to continue. Raises InputError if none with this name was run here."""
-    place = find_experiment(folder, name)
-    return open_experiment(place)
+    return open_experiment(find_experiment(folder, name))
 
 
 def open_experiment(place: Path) -> PreparedExperiment:
@@ -158,7 +163,7 @@ def open_experiment(place: Path) -> PreparedExperiment:
     plan = read_plan(place)
     if plan.imported:
         raise InputError(f"{plan.name} was imported: there is nothing to run", "import again under another --name")
-    return PreparedExperiment(plan.name, place, Snapshot(snapshot_folder(place), plan.root, plan.sources_hash), plan)
+    return PreparedExperiment(place, plan)
 
 
 def work(place: Path, *, index: int | None = None, run: str | None = None) -> Outcome:

@@ -164,9 +164,13 @@ def vary_more(variant: Variant, words: Iterable[str]) -> Variant:
     places = ",".join(word for word in words if word not in names)
     hashed = names and {HASH} & {*variant.varied}
     wider = find_variant("+".join((variant.name, *hashed, *names))) if names else variant
-    levels = dict(wider.controls) | ({VARY: places} if places else {})
-    trackers = variant.are_trackers_offline
-    return dataclasses.replace(wider, controls=tuple(sorted(levels.items())), are_trackers_offline=trackers)
+    wider = with_levels(wider, [(VARY, places)] if places else ())
+    return dataclasses.replace(wider, are_trackers_offline=variant.are_trackers_offline)
+
+
+def with_levels(variant: Variant, levels: Iterable[tuple[str, str]]) -> Variant:
+    """The variant with levels of controls in addition to its own."""
+    return dataclasses.replace(variant, controls=tuple(sorted({**dict(variant.controls), **dict(levels)}.items())))
 
 
 def _later_bit(step: int) -> Variant:
@@ -179,9 +183,8 @@ def _later_bit(step: int) -> Variant:
 
 
 def _warning_only(variant: Variant) -> Variant:
-    if ("kernels", HELD["kernels"]) not in variant.controls:
-        return variant
-    return dataclasses.replace(variant, controls=tuple(sorted({*variant.controls, (ON_MISSING, "warn")})))
+    is_held = ("kernels", HELD["kernels"]) in variant.controls
+    return with_levels(variant, [(ON_MISSING, "warn")]) if is_held else variant
 
 
 def expand_groups(names: Iterable[str]) -> tuple[str, ...]:

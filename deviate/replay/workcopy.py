@@ -55,20 +55,18 @@ def make_work_copy(snapshot: Snapshot, manifest: Manifest, attempt: Path, cwd: s
 
     The working folder, relative paths including `../data`, and paths on the command line therefore keep their meaning.
     """
-    parent = attempt / "work" / (snapshot.root.parent.name or "root")
-    root = parent / snapshot.root.name
-    parent.mkdir(parents=True)
-    warnings = _link_siblings(snapshot.root, parent)
+    root = root_in_copy(snapshot, attempt)
+    root.parent.mkdir(parents=True)
+    warnings = _link_siblings(snapshot.root, root.parent)
     _copy_folder(os.fspath(snapshot.folder / "tree"), os.fspath(root), "", manifest.of_kind("shared", "linked").keys())
     folder = root / cwd
     folder.mkdir(parents=True, exist_ok=True)
     return WorkCopy(root, folder, warnings)
 
 
-def found_work_copy(snapshot: Snapshot, attempt: Path, cwd: str) -> WorkCopy:
-    """An existing work copy, which an attempt takes over from a lost attempt."""
-    root = attempt / "work" / (snapshot.root.parent.name or "root") / snapshot.root.name
-    return WorkCopy(root, root / cwd)
+def root_in_copy(snapshot: Snapshot, attempt: Path) -> Path:
+    """What the project root is in the work copy of an attempt."""
+    return attempt / "work" / (snapshot.root.parent.name or "root") / snapshot.root.name
 
 
 def remove_work_copy(attempt: Path) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deviate.eventlog import encode
-from deviate.model.plan import Selection, Snapshot, Spec, Variant
+from deviate.model.plan import Selection, Spec, Variant
 from deviate.records.plans import Plan, VariantPlan
 from deviate.replay.between_runs import SameData
 from deviate.replay.experiments import PreparedExperiment
@@ -19,7 +19,7 @@ def begun(folder: Path, *variants: str, capture: tuple[tuple[str, str], ...] = (
         name="train", created=0.0, root=folder, command=("python", "train.py"), cwd=".", seed=0, sources_hash="0" * 64,
         variants=plans, selection=Selection(()), capture=capture,
     )  # fmt: skip
-    return PreparedExperiment("train", folder / "train", Snapshot(folder, folder, "0" * 64), plan)
+    return PreparedExperiment(folder / "train", plan)
 
 
 def ended(folder: Path, variant: str, replicate: int, evidence: str, status: str = "completed") -> RunUpdate:
@@ -86,10 +86,9 @@ def test_runs_that_failed_do_not_count(tmp_path: Path) -> None:
 
 def test_a_variant_of_the_users_own_is_asked_for_what_it_varies(tmp_path: Path) -> None:
     own = Variant("mine", "", varied=("split",))
-    start = begun(tmp_path, "algo")
     plan = Plan(
         name="train", created=0.0, root=tmp_path, command=("python", "train.py"), cwd=".", seed=0,
         sources_hash="0" * 64, variants=(VariantPlan("mine", 5, own),), selection=Selection(()),
     )  # fmt: skip
-    data = SameData([PreparedExperiment("train", tmp_path / "train", start.snapshot, plan)])
+    data = SameData([PreparedExperiment(tmp_path / "train", plan)])
     assert [data.take(ended(tmp_path, "mine", replicate, "labels")) for replicate in range(2)] == [None, None]
