@@ -140,13 +140,12 @@ class SweepEffect:
         """Process an update; returns a sentence for the user, or None."""
         if self._is_over or not update.is_completed:
             return None
-        spec = update.order.spec
-        experiment = next((item for item in self.experiments if item.folder == update.order.experiment), None)
-        swept = experiment.plan.sweep if experiment is not None else None
-        if experiment is None or swept is None:
+        spec, folder = update.order.spec, update.order.experiment
+        swept = next((one.plan.sweep for one in self.experiments if one.folder == folder), None)
+        if swept is None:
             return None
         try:
-            values = _quality_of(read_experiment(experiment.folder), spec)
+            values = _quality_of(read_experiment(folder), spec)
         except DeviateError:  # reported when the records are read at the end
             return None
         value, others = self._first.setdefault((spec.variant, spec.replicate), (swept.value, values))
