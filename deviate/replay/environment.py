@@ -1,4 +1,4 @@
-"""Collects the environment of runs, once, and writes it beside each run."""
+"""Collects the environment of runs, once, and writes it beside each run without delaying runs."""
 
 import contextlib
 import itertools
@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -32,8 +33,7 @@ CHOOSERS = frozenset(
 )
 CONTAINERS = frozenset(("docker", "podman", "apptainer", "singularity", "enroot", "ssh"))
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "fish", "make", "just"))
-PROBE_S = 30.0
-"""Seconds that an interpreter has to answer; heartbeats wait meanwhile."""
+PROBE_S = 60.0
 MARK = "deviate-probe:"
 
 PROBE = r"""
@@ -196,27 +196,46 @@ WINDOW = 1 << 18
 are imported, flags at the end. Reading all of a million events here would take seconds.
 """
 MOST_FILES = 64
+LONGEST_ANSWER_S = 90.0
 
 
 class Environments:
-    """Writes the environments of runs for one process that starts them; each interpreter is asked once."""
+    """Collects environments for one process that starts runs.
+
+    Each interpreter is queried once, in a thread beside the first run that it executes.
+    """
 
     def __init__(self, base: Mapping[str, str] = os.environ) -> None:
         self._base = base
-        self._platforms: dict[tuple[Path | None, str], Platform] = {}
+        self._answers: dict[tuple[str, str], _Answer] = {}
+        self._written: dict[tuple[Path, int], str] = {}
 
-    def write(self, attempt: Path, spec: Spec, manifest: Manifest, cwd: Path, environment: Mapping[str, str]) -> None:
-        """Write `environment.json` of an attempt that has ended, before its result.
+    def begin(self, spec: Spec, cwd: Path, environment: Mapping[str, str]) -> None:
+        """A run has started; returns immediately.
 
         Args:
-            cwd: working folder of its command.
+            cwd: working folder of its command, which has to last until the interpreter has answered or the run ends.
             environment: all variables of its command.
+        """
+        interpreter, _ = find_interpreter(spec.command, cwd, environment, wrap=spec.wrap)
+        if interpreter is not None:
+            self._answer(interpreter, cwd, environment, spec)
+
+    def write(self, attempt: Path, spec: Spec, manifest: Manifest, cwd: Path, environment: Mapping[str, str]) -> None:
+        """Write `environment.json` of an attempt that has ended, before its result; waits for the first answer only.
+
+        Args:
+            cwd, environment: as for `begin`.
 
         Raises:
             RecordError: the disk does not take it.
         """
         executable, frameworks = _facts_of_guest(attempt)
-        platform_digest = write_platform(attempt.parents[2], self._platform(spec, cwd, environment, executable))
+        answer = self._answer_for(spec, cwd, environment, executable)
+        experiment = attempt.parents[2]
+        key = (experiment, id(answer))
+        if key not in self._written:
+            self._written[key] = write_platform(experiment, answer.platform(self._base))
         secrets = (*known_secrets(self._base), *known_secrets(environment))
         ours = {name: value for name, value in environment.items() if self._base.get(name) != value}
         variables = dict(sorted(redact_variables({**_that_matter(environment), **ours}, secrets).items()))
@@ -224,36 +243,60 @@ class Environments:
         threads = {name: environment[name] for name in THREADS if name in environment and name not in of_the_spec}
         git = _in_words(manifest.git)
         version = deviate.__version__
-        write_environment(attempt, RunEnvironment(platform_digest, threads, frameworks, git, variables, version))
+        write_environment(attempt, RunEnvironment(self._written[key], threads, frameworks, git, variables, version))
 
-    def _platform(self, spec: Spec, cwd: Path, environment: Mapping[str, str], executable: str) -> Platform:
-        """That of the command's interpreter, else of the one that the guest reports, unless that is in a container."""
+    def _answer_for(self, spec: Spec, cwd: Path, environment: Mapping[str, str], executable: str) -> "_Answer":
+        """Select the answer by the command, else by the guest's report, unless that is a path in a container."""
         interpreter, why = find_interpreter(spec.command, cwd, environment, wrap=spec.wrap)
         is_elsewhere = spec.wrap or any(Path(word).name in CONTAINERS for word in spec.command[:1])
         if interpreter is None and not is_elsewhere and os.access(executable, os.X_OK):
             interpreter = Path(executable)
-        place = None if interpreter is None else interpreter.parent.resolve() / interpreter.name
-        key = (place, import_path(self._base, spec) if interpreter else why)
-        if key not in self._platforms:
-            self._platforms[key] = _ask_platform(interpreter, why, cwd, environment, self._base)
-        return self._platforms[key]
+        return self._answer(interpreter, cwd, environment, spec, why)
+
+    def _answer(
+        self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str], spec: Spec, why: str = ""
+    ) -> "_Answer":
+        place = "" if interpreter is None else os.path.join(os.path.realpath(interpreter.parent), interpreter.name)  # noqa: PTH118
+        theirs = import_path(self._base, spec) if interpreter else why
+        if (place, theirs) not in self._answers:
+            self._answers[place, theirs] = _Answer(interpreter, cwd, environment, why)
+        return self._answers[place, theirs]
+
+
+class _Answer:
+    """The answer of one interpreter, queried in a daemon thread."""
+
+    def __init__(self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str], why: str) -> None:
+        self._interpreter: Mapping[str, str] = {"unknown": why or "it did not answer in time"}
+        self._packages: Mapping[str, str] | None = None
+        self._machine: Mapping[str, str] = {}
+        self._platform: Platform | None = None
+        self._thread = threading.Thread(target=self._ask, args=(interpreter, cwd, dict(environment)), daemon=True)
+        self._thread.start()
+
+    def platform(self, base: Mapping[str, str]) -> Platform:
+        """Wait for the answer."""
+        if self._platform is None:
+            self._thread.join(LONGEST_ANSWER_S)
+            self._platform = Platform(self._interpreter, self._packages, self._machine, shell_variables(base))
+        return self._platform
+
+    def _ask(self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str]) -> None:
+        self._machine = machine_facts()
+        if interpreter is not None:
+            self._interpreter, self._packages = ask(interpreter, cwd, environment)
 
 
 def current_platform(
-    command: Sequence[str], cwd: Path, base: Mapping[str, str] = os.environ, *, wrap: Sequence[str]
+    command: Sequence[str], cwd: Path, base: Mapping[str, str] = os.environ, *, wrap: Sequence[str] = ()
 ) -> Platform:
     """What a command would be started in now, to be compared with what is on record; takes some tens of milliseconds.
 
     Args:
         cwd: where the command would run: the user's own folder will do.
     """
-    return _ask_platform(*find_interpreter(command, cwd, base, wrap=wrap), cwd, base, base)
-
-
-def _ask_platform(
-    interpreter: Path | None, why: str, cwd: Path, environment: Mapping[str, str], base: Mapping[str, str]
-) -> Platform:
-    facts, packages = ask(interpreter, cwd, environment) if interpreter else ({"unknown": why}, None)
+    interpreter, why = find_interpreter(command, cwd, base, wrap=wrap)
+    facts, packages = ask(interpreter, cwd, base) if interpreter else ({"unknown": why}, None)
     return Platform(facts, packages, machine_facts(), shell_variables(base))
 
 

@@ -40,6 +40,7 @@ class Started:
         self.variables = child_environment(base, spec, frozen.snapshot, self.manifest, self.attempt, copy)
 
     def run(self, environments: Environments) -> dict[str, Any]:
+        environments.begin(self.spec, self.cwd, self.variables)
         subprocess.run(self.spec.command, cwd=self.cwd, env=self.variables, check=True, capture_output=True)
         return self.write(environments)
 
@@ -161,4 +162,4 @@ def test_what_a_command_would_find_now_is_what_its_runs_found(frozen: Callable[.
     (spec,) = made.specs(1)
     started = Started(made, spec, base)
     started.run(Environments(base))
-    assert current_platform(spec.command, made.root, base, wrap=()) == started.platform()
+    assert current_platform(spec.command, made.root, base) == started.platform()

@@ -146,6 +146,7 @@ class LocalExecutor:
             self._free.append(slot)
             self._give_up(attempt)
             raise
+        self._environments.begin(attempt.spec, attempt.launch.cwd, attempt.launch.environment)
         sharing = [other for other in self._running.values() if other.slot.device == slot.device]
         for other in sharing:
             other.n_sharing = max(other.n_sharing, len(sharing) - 1)
@@ -252,5 +253,5 @@ class LocalExecutor:
 
 def _end_without_result(order: Order, status: Status, reason: str) -> RunUpdate:
     """The end of a run without a recorded result."""
-    outcome = Outcome(order.spec, status, 0.0, order.run, reason)
+    outcome = Outcome(order.spec, order.run.name, status, None, 0.0, order.run, reason)
     return RunUpdate("finished", order, order.run, outcome=outcome)
