@@ -1,4 +1,4 @@
-"""Declares the JSON files of a record: the number of their format, and the fields of files without a class of their own.
+"""Declares the JSON files of a record: the number of their format, and the fields of files that have no class.
 
 A file with the fields of a dataclass (`Plan`, `Spec`, `Claim`, `Result`, `Platform`, `RunEnvironment`) is declared by
 that class. Fields are written in the order of their declaration.

@@ -17,11 +17,9 @@ MISTAKES = (
         re.compile(r"EOFError: EOF when reading a line"),
         "nobody can type anything in a repeated run: let the script take the value as an argument",
     ),
+    (re.compile(r"(?:\S+: error|Error): "), "arguments of the script go after --, as in -- --epochs 5"),
 )
-"""Reasons for a crash that no seed changes, with the cure."""
-USAGE = 2
-"""Exit code of argument parsers (argparse, click) for wrong usage."""
-WRONG_USAGE = (re.compile(r".*\berror: ", re.IGNORECASE), "arguments of the script go after --, as in -- --epochs 5")
+"""Reasons for a crash that no seed changes, with the cure. The last is that of argument parsers (argparse, click)."""
 TRACED = re.compile(r'^ *File "(?P<file>.+)", line (?P<line>[0-9]+)')
 REPORTS = (b'["value"', b'["named"')
 
@@ -35,7 +33,7 @@ def mistake_of(outcome: Outcome, earlier: Iterable[Outcome]) -> str:
     others = tuple(earlier)
     if outcome.status != "crashed" or any(other.status == "completed" for other in others):
         return ""
-    for pattern, cure in MISTAKES if outcome.exit_code != USAGE else (WRONG_USAGE,):
+    for pattern, cure in MISTAKES:
         if found := pattern.match(outcome.reason):
             return f"{outcome.reason}: {cure.format(**found.groupdict())}"
     place = _place(outcome)

@@ -253,5 +253,5 @@ class LocalExecutor:
 
 def _end_without_result(order: Order, status: Status, reason: str) -> RunUpdate:
     """The end of a run without a recorded result."""
-    outcome = Outcome(order.spec, order.run.name, status, None, 0.0, order.run, reason)
+    outcome = Outcome(order.spec, status, 0.0, order.run, reason)
     return RunUpdate("finished", order, order.run, outcome=outcome)
