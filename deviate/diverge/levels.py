@@ -67,7 +67,7 @@ LEVELS: tuple[Level, ...] = (
     Level(
         "modules",
         "output and gradient of each module",
-        frozenset({"module", "module-gradient", "gradient"}),  # JAX without modules has gradients of weights
+        frozenset({"module", "module-gradient", "gradient"}),  # without modules, gradients of weights
         # No module has run yet there, or all have.
         useless_for=(*MADE, "update"),
     ),

@@ -120,8 +120,7 @@ class Pair:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Notes of the traces on frameworks and operations that tracing itself affects, without duplicates."""
-        of_frameworks = dict.fromkeys(note for trace in self.traces[0] for note in trace.notes)
+        """Notes of the traces on operations that tracing itself affects, without duplicates."""
         notes: dict[str, dict[str, None]] = {}
         for trace in self.traces[0]:
             records = trace.records
@@ -129,8 +128,7 @@ class Pair:
             for head, more in zip(records.head, records.more, strict=True) if note_of else ():
                 if more in note_of:
                     notes.setdefault(note_of[more], {})[records.heads[head][1]] = None
-        of_operations = [(", ".join(names), note) for note, names in notes.items()]
-        return tuple(f"{subject}: {note}" for subject, note in (*of_frameworks, *of_operations))
+        return tuple(f"{', '.join(names)}: {note}" for note, names in notes.items())
 
 
 def is_cut(difference: Difference, pair: Pair) -> bool:

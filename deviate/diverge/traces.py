@@ -32,7 +32,7 @@ NO_DIGEST = (1 << 64) - 1
 SHARED = frozenset({str, bool, type(None), CodeLine})
 """Types of values that records may share; numbers are excluded because 0.0 equals -0.0 and False."""
 SCHEMA = 1
-MARKS = frozenset({"start", "place", "main", "step", "ends", "note", "end", "input", "ran"})
+MARKS = frozenset({"start", "place", "main", "step", "ends", "end", "input", "ran"})
 """Prefix of lines that are not records."""
 
 
@@ -198,7 +198,6 @@ class Trace:
         is_whole: whether the process ended normally.
         pid: process id.
         ends: framework to the highest level that it supports, and why not more, in words.
-        notes: limits of what it shows, each with the framework that they concern.
         inputs: what entered from outside, in order.
         watched, ran: lines of the program, as file and line, of which it is recorded whether they ran, and those that
             did.
@@ -213,7 +212,6 @@ class Trace:
     is_whole: bool = True
     pid: int = 0
     ends: dict[str, tuple[int, str]] = field(default_factory=dict)
-    notes: dict[tuple[str, str], None] = field(default_factory=dict)
     inputs: list[InputEvent] = field(default_factory=list)
     watched: set[tuple[str, int]] = field(default_factory=set)
     ran: set[tuple[str, int]] = field(default_factory=set)
@@ -287,8 +285,6 @@ class _Reader:
                 self.counts.clear()
             case ["ends", framework, level, reason]:
                 trace.ends[framework] = (int(level), str(reason))
-            case ["note", framework, text]:
-                trace.notes[str(framework), str(text)] = None
             case ["end", *_]:
                 trace.is_whole = True
             case ["input", source, call, digest, shown, place, more]:

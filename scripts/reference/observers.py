@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from deviate.guest.frameworks import limits
-from deviate.guest.frameworks.limits import EVIDENCE, LEVELS, LIMITS, TRACE
+from deviate.guest.frameworks.limits import EVIDENCE, LIMITS, TRACE
 
 HEAD = """\
 # Observers by framework
@@ -66,7 +66,7 @@ def _list(observers: Iterable[str]) -> Iterator[str]:
 
 
 def _table(columns: dict[str, str], reasons: list[str]) -> Iterator[str]:
-    """A row per framework; a cell says yes, gives another level, or the number of a reason.
+    """A row per framework; a cell says yes or gives the number of a reason.
 
     Args:
         columns: observers, and how the head of the table names them.
@@ -75,11 +75,7 @@ def _table(columns: dict[str, str], reasons: list[str]) -> Iterator[str]:
     yield "|---" * (len(columns) + 1) + "|"
     for framework, declared in LIMITS.items():
         cells = (
-            f"no ([{reasons.index(declared[observer]) + 1}](#reasons))"
-            if observer in declared
-            else f"level {LEVELS[framework][observer]}"
-            if observer in LEVELS.get(framework, ())
-            else "yes"
+            f"no ([{reasons.index(declared[observer]) + 1}](#reasons))" if observer in declared else "yes"
             for observer in columns
         )
         yield f"| {framework} | {' | '.join(cells)} |"

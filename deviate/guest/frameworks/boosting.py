@@ -4,7 +4,7 @@ Their generators are in C++ and begin with a number among the parameters, so thi
 to the library; the script's own parameters stay as they are. A seed that the script does not set is replaced too: the
 library's default is the same in all runs and hides what is drawn from it. Equal seeds of the script stay equal.
 
-- **LightGBM** has a seed for each purpose, of which each gets that of its stream (`LIGHTGBM_SEEDS`). `seed` only
+- **LightGBM** has a seed for each purpose, of which each gets that of its stream (`SEEDS`). `seed` only
   generates those that are not set. All are 32-bit integers with a sign.
   Source: LightGBM documentation, Parameters; `Config::Set` in src/io/config.cpp.
 - **XGBoost** draws rows and columns, and the trees that DART drops, from one generator, which `seed` (or its alias
@@ -24,6 +24,7 @@ Source: LightGBM documentation, `deterministic`; CatBoost documentation, FAQ.
 
 from __future__ import annotations
 
+import json
 import weakref
 from hashlib import sha256
 from sys import _getframe
@@ -36,22 +37,30 @@ from ..observers.arrays import Arrays
 from ..regions import Region
 from ..seeds import wraps_like
 from ..streams import OTHER, spell_seed
+from .boosting_trace import BoostingTrace, data_parts
 from .managed import Managed
 
 DROPOUT, SHUFFLE, SPLIT = "dropout", "shuffle", "split"
-LIGHTGBM_SEEDS = {
-    "bagging_seed": SHUFFLE,  # the examples of each tree, by bagging or GOSS
-    "feature_fraction_seed": DROPOUT,  # the features that a tree or a node leaves out
-    "drop_seed": DROPOUT,  # the trees that DART leaves out
-    "extra_seed": OTHER,  # thresholds of extremely randomized trees
-    "objective_seed": OTHER,  # of the objective rank_xendcg
-    "data_random_seed": OTHER,  # the examples from which the bins are made, where there are very many
-    "seed": OTHER,  # the rest: rounding of quantized gradients
-}
-"""Seeds of LightGBM and their streams."""
-DATA_SEED = "data_random_seed"
-XGBOOST_SEEDS = ("seed", "random_state")
 CATBOOST_SEED = "random_seed"
+SEEDS: dict[str, dict[str, str]] = {
+    "lightgbm": {
+        "bagging_seed": SHUFFLE,  # the examples of each tree, by bagging or GOSS
+        "feature_fraction_seed": DROPOUT,  # the features that a tree or a node leaves out
+        "drop_seed": DROPOUT,  # the trees that DART leaves out
+        "extra_seed": OTHER,  # thresholds of extremely randomized trees
+        "objective_seed": OTHER,  # of the objective rank_xendcg
+        "data_random_seed": OTHER,  # the examples from which the bins are made, where there are very many
+        "seed": OTHER,  # the rest: rounding of quantized gradients
+    },
+    "xgboost": {"seed": OTHER},
+    "catboost": {CATBOOST_SEED: OTHER},
+}
+"""Seeds of each library by purpose, and their streams."""
+LIGHTGBM_SEEDS = SEEDS["lightgbm"]
+GENERAL = "seed"
+"""From which LightGBM generates those that are not set."""
+DATA_SEED = "data_random_seed"
+XGBOOST_SEEDS = (GENERAL, "random_state")
 LIMIT = 2**31
 DEFAULT_KEY = "default"
 """Stands for the script's seed where it sets none: two models without a seed have the same one."""
@@ -105,11 +114,7 @@ class Boosting(Observations):
             from .boosting_capture import BoosterPredictions  # most runs keep nothing
 
             self.predictions = BoosterPredictions(context, self.framework)
-        self.tracing: Any = None
-        if context.trace.requested_level:
-            from .boosting_trace import BoostingTrace  # most runs are not traced
-
-            self.tracing = BoostingTrace(context, self.framework)
+        self.tracing = BoostingTrace(context, self.framework)
 
     # ------------------------------------------------------------ seeds
 
@@ -137,13 +142,23 @@ class Boosting(Observations):
         if not is_seeded:
             self.context.seeding.record(call, Default())
 
-    def replace_one(self, parameters: dict[str, Any], names: tuple[str, ...]) -> None:
-        """Replace the seed of a library that has only one, in place, under the name by which the script sets it."""
-        script_names = [name for name in names if parameters.get(name) is not None]
-        key = spell_seed(parameters[script_names[0]]) if script_names else DEFAULT_KEY
-        for name in script_names or names[:1]:
-            parameters[name] = self.new_seed(names[0], key, OTHER)
-        self.streams.tell_drawn(self.framework, OTHER)
+    def names_of(self, parameter: str) -> tuple[str, ...]:
+        """A parameter and its aliases; the first one that is set counts."""
+        return (parameter,)
+
+    def value(self, parameters: Mapping[str, Any], parameter: str, default: Any = None) -> Any:
+        values = (parameters.get(name) for name in self.names_of(parameter))
+        return next((value for value in values if value is not None), default)
+
+    def replace_seeds(self, parameters: dict[str, Any], missing: Iterable[str]) -> None:
+        """Replace the seeds that are set, in place under the names by which the script sets them, and those missing."""
+        asked = {name: self.value(parameters, name, self.value(parameters, GENERAL)) for name in SEEDS[self.framework]}
+        missing = {*missing}
+        for parameter, stream in SEEDS[self.framework].items():
+            script_names = [name for name in self.names_of(parameter) if parameters.get(name) is not None]
+            for name in script_names or ([parameter] if parameter in missing else ()):
+                key = DEFAULT_KEY if asked[parameter] is None else spell_seed(asked[parameter])
+                parameters[name] = self.new_seed(parameter, key, stream)
 
     def divide(self, owner: Any, name: str, call: str, place: int, keyword: str) -> None:
         """Keep the seed of a function that divides the examples, or replace it where the split varies.
@@ -217,15 +232,6 @@ class Boosting(Observations):
         self.digests.pop(number, None)
         self.recorder.train(model, is_anew=self.trains_whole)
 
-    def trace(self, where: str, act: Callable[[Any], object]) -> None:
-        """Call a function with the trace of this library, if the process is traced."""
-        if self.tracing is not None:
-            with self.recorder.guarded("trace of %s in %s" % (self.framework, where)):
-                act(self.tracing)
-
-    def trace_gradient(self, name: str, array: Any, frame: FrameType) -> None:
-        self.trace("gradients", lambda tracing: tracing.gradient(name, array, frame))
-
     def weights(self) -> Iterator[tuple[str, Any, bool]]:
         """Hash and size of the trees of models that still exist.
 
@@ -249,19 +255,17 @@ class Boosting(Observations):
 
     # ------------------------------------------------------------ evaluations
 
-    def replay(self, driver: object, history: Mapping[str, Iterable[Any]]) -> None:
+    def replay(
+        self, driver: object, history: Mapping[str, Iterable[Any]], at_step: Callable[[], object] = lambda: None
+    ) -> None:
         """Record the history of a training that is over, an iteration as a step of the managed loop."""
         columns = {name: list(values) for name, values in history.items()}
         self.managed.begin(driver)
         for step in range(max(map(len, columns.values()), default=0)):
             self.managed.step(driver, step)
-            values_of_step = {name: values[step] for name, values in columns.items() if step < len(values)}
-            self.managed.report(values_of_step)
-            self.replay_iteration(step, values_of_step)
+            self.managed.report({name: values[step] for name, values in columns.items() if step < len(values)})
+            at_step()
         self.managed.end(driver)
-
-    def replay_iteration(self, step: int, values: Mapping[str, Any]) -> None:
-        """A step of such a history, with its values."""
 
 
 class LightGBM(Boosting):
@@ -285,7 +289,7 @@ class LightGBM(Boosting):
         for name in ("eval_train", "eval_valid"):
             self.context.observe(module.Booster, name, after=self._report)
         self.context.observe(module.Booster, "update", before=self._begin_iteration, after=self._see_iteration)
-        if self.tracing is not None:
+        if self.context.trace.requested_level:
             self.context.observe(module.Booster, "_Booster__boost", before=self._see_gradients)
 
     def patch_engine(self, module: Any) -> None:
@@ -295,22 +299,17 @@ class LightGBM(Boosting):
             self.context.observe(module, name, after=self._end_training)
 
     def _end_training(self, *args: Any, **kwargs: Any) -> None:
-        self.trace("the last iteration", lambda tracing: tracing.end_iteration())
+        self.tracing.end_iteration()
         self.managed.end(self.driver())
 
     # ------------------------------------------------------------ parameters
 
     def names_of(self, parameter: str) -> tuple[str, ...]:
-        """A parameter and its aliases; the first one that is set counts."""
         if parameter not in self.aliases:
             config = getattr(self.module, "_ConfigAliases", None)
             others = config.get(parameter) if config is not None else ()
             self.aliases[parameter] = (parameter, *sorted({*others} - {parameter}))
         return self.aliases[parameter]
-
-    def value(self, parameters: Mapping[str, Any], parameter: str, default: Any = None) -> Any:
-        values = (parameters.get(name) for name in self.names_of(parameter))
-        return next((value for value in values if value is not None), default)
 
     def _record_training(self, booster: Any, *args: Any, **kwargs: Any) -> None:
         data = _argument(args, kwargs, 1, "train_set")
@@ -318,8 +317,9 @@ class LightGBM(Boosting):
             self.begin_training()
             own, of_data = _argument(args, kwargs, 0, "params") or {}, getattr(data, "params", None) or {}
             self.record(self._seeds({**own, **of_data}), "lightgbm.seed")
-            frame = _getframe(1)
-            self.trace("data", lambda tracing: tracing.data(_lightgbm_data(data), frame))
+            # A data set has dropped its features where it was read before.
+            parts = {part: getattr(data, name, None) for name, part in LIGHTGBM_DATA.items()}
+            self.tracing.data(parts, _getframe(1))
 
     def _seeds(self, parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         names = {name for parameter in LIGHTGBM_SEEDS for name in self.names_of(parameter)}
@@ -342,7 +342,7 @@ class LightGBM(Boosting):
         is_reading = isinstance(owner, self.module.Dataset) and function != "_update_params"
         missing = {*(LIGHTGBM_SEEDS if is_training else ()), *((DATA_SEED,) if is_reading else ())}
         if self.streams.is_active:
-            self._replace_seeds(parameters, missing)
+            self.replace_seeds(parameters, missing)
         if function != "_update_params":  # a data set that is read later sets the number of threads for all
             self.hold_threads(parameters, self.names_of("num_threads"))
         if is_training:
@@ -350,16 +350,6 @@ class LightGBM(Boosting):
             with self.recorder.guarded("draws of lightgbm"):
                 self._tell_drawn(parameters)
         return parameters
-
-    def _replace_seeds(self, parameters: dict[str, Any], missing: set[str]) -> None:
-        """Replace the seeds that are set, and those missing."""
-        asked = {name: self.value(parameters, name) for name in LIGHTGBM_SEEDS}
-        for parameter, stream in LIGHTGBM_SEEDS.items():
-            seed = next((value for value in (asked[parameter], asked["seed"]) if value is not None), None)
-            script_names = [name for name in self.names_of(parameter) if parameters.get(name) is not None]
-            for name in script_names or ([parameter] if parameter in missing else ()):
-                key = DEFAULT_KEY if seed is None else spell_seed(seed)
-                parameters[name] = self.new_seed(parameter, key, stream)
 
     def _tell_drawn(self, parameters: Mapping[str, Any]) -> None:
         """Report the streams that these parameters draw from."""
@@ -409,35 +399,32 @@ class LightGBM(Boosting):
                 driver = booster if folds is None else folds
                 self.driver = weakref.ref(driver)
                 self.managed.step(driver)
-        if self.tracing is not None:
+        if self.tracing.is_active:
             self.n_iterations = booster.current_iteration()
-            self.trace(
-                "update",
-                lambda tracing: tracing.iteration(booster, self.n_iterations, lambda: self.trees(booster), caller),
-            )
+            self.tracing.iteration(caller)
 
     def _see_iteration(self, result: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
         self.see_model(booster)
-        frame = _getframe(1)
-        self.trace("update", lambda tracing: tracing.update(lambda: self._new_trees(booster), frame))
+        self.tracing.update(lambda: self._new_trees(booster), _getframe(1))
 
-    def _new_trees(self, booster: Any) -> Iterable[tuple[str, Any]]:
-        """None where nothing was left to split."""
-        from .boosting_trace import lightgbm_trees
-
-        return lightgbm_trees(booster) if booster.current_iteration() > self.n_iterations else ()
+    def _new_trees(self, booster: Any) -> bytes:
+        """Those of the last iteration; none where nothing was left to split."""
+        n_iterations = booster.current_iteration()
+        if n_iterations == self.n_iterations:
+            return b""
+        text = booster.model_to_string(num_iteration=1, start_iteration=n_iterations - 1)
+        return str(text.partition("\nTree=")[2].partition("\nend of trees")[0]).encode()
 
     def _see_gradients(self, booster: Any, *args: Any, **kwargs: Any) -> None:
-        frame = _getframe(1)
         for name, array in zip(("gradient", "hessian"), (*args, *kwargs.values())):
-            self.trace_gradient(name, array, frame)
+            self.tracing.gradient(name, array, _getframe(1))
 
     def _report(self, results: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
         caller = _getframe(2)
         values = {"%s_%s" % (data, metric): value for data, metric, value, *_ in map(tuple, results)}
         if caller.f_globals.get("__name__") == "lightgbm.engine" and caller.f_code.co_name == "train":
             self.managed.report(values)
-        self.trace("evaluation", lambda tracing: tracing.losses(values, caller))
+        self.tracing.losses(values, caller)
 
     def _report_folds(self, results: Any, *args: Any, **kwargs: Any) -> None:
         """Mean and standard deviation over the folds, by the names that `cv` returns them under."""
@@ -446,12 +433,8 @@ class LightGBM(Boosting):
             self.managed.report({name + "_mean": mean, name + "_stdv": deviation})
 
 
-def _lightgbm_data(data: Any) -> dict[str, Any]:
-    """What a `Dataset` was made from; without its features once it has dropped them."""
-    names = {"data": "input", "label": "target", "weight": "weight", "init_score": "base"}
-    return {part: getattr(data, name, None) for name, part in names.items()}
-
-
+LIGHTGBM_DATA = {"data": "input", "label": "target", "weight": "weight", "init_score": "base"}
+"""Attributes of a `Dataset`, and what records call them."""
 BAGGING = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
 FEATURES = ("feature_fraction", "feature_fraction_bynode")
 RANDOM = ("extra_trees", "use_quantized_grad")
@@ -470,6 +453,9 @@ class XGBoost(Boosting):
         self.traced: weakref.WeakSet[Any] = weakref.WeakSet()
         self.n_gradients = 0
 
+    def names_of(self, parameter: str) -> tuple[str, ...]:
+        return XGBOOST_SEEDS
+
     def patch_core(self, module: Any) -> None:
         booster = module.Booster
         self.watch(module, "Booster")
@@ -479,7 +465,7 @@ class XGBoost(Boosting):
             self.context.observe(
                 booster, name, before=self._begin_update, after=self._see_iteration, where="xgboost.seed"
             )
-        if self.tracing is not None:
+        if self.context.trace.requested_level:
             self.context.observe(booster, "eval_set", after=self._see_evaluation)
             self.context.observe(module, "_grad_arrinf", before=self._see_gradient)  # from version 2.1
 
@@ -497,7 +483,7 @@ class XGBoost(Boosting):
         managed.patch(container, "after_training", after=self._end_training)
 
     def _end_training(self, result: Any, container: Any, *args: Any, **kwargs: Any) -> None:
-        self.trace("the last iteration", lambda tracing: tracing.end_iteration())
+        self.tracing.end_iteration()
         self.managed.end(container)
 
     def _setting(self, original: Any) -> Any:
@@ -522,8 +508,7 @@ class XGBoost(Boosting):
         if seeds:
             self.record(seeds.items(), "xgboost.seed")
             self.seeded.add(booster)
-            if self.streams.is_active:
-                self.replace_one(seeds, XGBOOST_SEEDS)
+            self._replace_seed(seeds)
         replaced = {**threads, **seeds}
         return [(name, replaced.get(name, value)) for name, value in pairs]
 
@@ -534,48 +519,50 @@ class XGBoost(Boosting):
         if booster not in self.seeded:
             self.seeded.add(booster)
             self.record((), "xgboost.seed")
-            if self.streams.is_active:
-                seeds: dict[str, Any] = {}
-                self.replace_one(seeds, XGBOOST_SEEDS)
+            seeds: dict[str, Any] = {}
+            self._replace_seed(seeds)
+            if seeds:
                 self.set_param(booster, seeds)
-        self.trace("update", lambda tracing: self._trace_update(tracing, booster, args, kwargs, frame))
-
-    def _trace_update(self, tracing: Any, booster: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
-        if not _is_inner(frame):
-            from .boosting_trace import xgboost_data
-
-            if booster not in self.traced and tracing.steps.wants_steps:
+        if self.tracing.is_active and not _is_inner(frame):
+            if booster not in self.traced:
                 self.traced.add(booster)
-                tracing.data(xgboost_data(_argument(args, kwargs, 0, "dtrain")), frame)
-            n_rounds = booster.num_boosted_rounds()
-            tracing.iteration(booster, n_rounds, lambda: self.trees(booster), frame)
+                self.tracing.data(data_parts(_argument(args, kwargs, 0, "dtrain")), frame)
+            self.tracing.iteration(frame)
             self.n_gradients = 0
+
+    def _replace_seed(self, seeds: dict[str, Any]) -> None:
+        if self.streams.is_active:
+            self.replace_seeds(seeds, (GENERAL,))
+            self.streams.tell_drawn(self.framework, OTHER)
 
     def _see_gradient(self, array: Any, *args: Any, **kwargs: Any) -> None:
         """The gradient, then the hessian of an objective of the script."""
         name = ("gradient", "hessian")[self.n_gradients % 2]
         self.n_gradients += 1
-        self.trace_gradient(name, array, _getframe(1))
+        self.tracing.gradient(name, array, _getframe(1))
 
     def _see_iteration(self, result: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
         self.see_model(booster)
         frame = _getframe(2)
         if not _is_inner(frame):
-            self.trace("update", lambda tracing: tracing.update(lambda: self._new_trees(booster), frame))
+            self.tracing.update(lambda: self._new_trees(booster), frame)
 
-    def _new_trees(self, booster: Any) -> Iterable[tuple[str, Any]]:
-        from .boosting_trace import xgboost_trees
+    def _new_trees(self, booster: Any) -> bytes:
+        """Those of the last iteration, from a slice of the model; of a linear model, all weights.
 
-        return xgboost_trees(booster)
+        Source: XGBoost documentation, "Introduction to Model IO": the format JSON.
+        """
+        n_rounds = booster.num_boosted_rounds()
+        try:
+            part = booster[n_rounds - 1 : n_rounds]
+        except Exception:  # a linear model has no slices
+            part = booster
+        return repr(json.loads(bytes(part.save_raw("json")))["learner"]["gradient_booster"]).encode()
 
     def _see_evaluation(self, text: Any, *args: Any, **kwargs: Any) -> None:
         """Scores as text: `[3]`, then `train-auc:0.5` with all digits of each, with tabs between."""
         pairs = [part.rpartition(":") for part in str(text).split("\t")[1:]]
-        frame = _getframe(1)
-        self.trace(
-            "evaluation",
-            lambda tracing: tracing.losses({name.replace("-", "_"): float(value) for name, _, value in pairs}, frame),
-        )
+        self.tracing.losses({name.replace("-", "_"): float(value) for name, _, value in pairs}, _getframe(1))
 
     def trees(self, model: Any) -> bytes:
         return bytes(model.save_raw())
@@ -604,10 +591,6 @@ class CatBoost(Boosting):
     framework = "catboost"
     trains_whole = True
 
-    def __init__(self, context: AdapterContext) -> None:
-        super().__init__(context)
-        self.traced: Any = None
-
     def patch_core(self, module: Any) -> None:
         self.context.observe(
             module.CatBoost,
@@ -615,7 +598,7 @@ class CatBoost(Boosting):
             after=lambda result, *args, **kwargs: self._set_seed(result["params"], "catboost.random_seed"),
             where="catboost.random_seed",
         )
-        if self.tracing is not None:
+        if self.context.trace.requested_level:
             self.context.observe(module.CatBoost, "_fit", before=self._see_data)
         self.context.observe(module._CatBoostBase, "_train", after=self._report, where="history of catboost")
         self.divide(module.CatBoost, "_tune_hyperparams", "catboost.partition_random_seed", 6, "partition_random_seed")
@@ -633,7 +616,8 @@ class CatBoost(Boosting):
         seed = params.get(CATBOOST_SEED)
         self.record([(CATBOOST_SEED, seed)] if seed is not None else (), call)
         if self.streams.is_active:
-            self.replace_one(params, (CATBOOST_SEED,))
+            self.replace_seeds(params, (CATBOOST_SEED,))
+            self.streams.tell_drawn(self.framework, OTHER)
         self.hold_threads(params, ("thread_count",))
         if "threads" in self.context.controls and params.get("thread_count") is None:  # it reads no variable
             params["thread_count"] = int(self.context.controls["threads"])
@@ -660,10 +644,7 @@ class CatBoost(Boosting):
         setattr(owner, name, wraps_like(call, original))
 
     def _see_data(self, model: Any, data: Any = None, target: Any = None, *args: Any, **kwargs: Any) -> None:
-        from .boosting_trace import catboost_data
-
-        frame = _getframe(1)
-        self.trace("data", lambda tracing: tracing.data(catboost_data(data, target), frame))
+        self.tracing.data(data_parts(data, target), _getframe(1))
 
     def _report(
         self, result: Any, model: Any, train_pool: Any, test_pool: Any, params: Any, *args: Any, **kwargs: Any
@@ -674,19 +655,42 @@ class CatBoost(Boosting):
             for data, metrics in model.get_evals_result().items()
             for metric, values in metrics.items()
         }
-        if self.tracing is not None:
-            from .boosting_trace import CatBoostHistory
+        period = int(params.get("metric_period") or 1)
+        iterations = (
+            self._trace_iterations(model, history, period, _getframe(1)) if self.tracing.is_active else iter(())
+        )
+        self.replay(model, history, lambda: next(iterations, None))
+        for _ in iterations:
+            pass
 
-            with self.recorder.guarded("trees of catboost"):
-                period = int(params.get("metric_period") or 1)
-                self.traced = CatBoostHistory(self.tracing, model, max(map(len, history.values()), default=0), period)
-        self.replay(model, history)
-        self.trace("the last iterations", lambda tracing: self.traced and self.traced.end(_getframe(1)))
-        self.traced = None
+    def _trace_iterations(
+        self, model: Any, history: Mapping[str, Any], period: int, frame: FrameType
+    ) -> Iterator[None]:
+        """Trace the iterations of a model up to each of its evaluations: of every `period`-th iteration and the last.
 
-    def replay_iteration(self, step: int, values: Mapping[str, Any]) -> None:
-        frame = _getframe(1)
-        self.trace("history", lambda tracing: self.traced and self.traced.evaluation(step, values, frame))
+        Trees after the best iteration are not in the model, so that the last iterations may have losses alone.
+        Source: CatBoost documentation, `get_tree_leaf_counts`, `get_leaf_values`.
+        """
+        values, counts = model.get_leaf_values(), model.get_tree_leaf_counts()
+        n_columns = len(values) // max(1, sum(counts))
+        n_evaluations = max(map(len, history.values()), default=0)
+        evaluations = {number * period: number for number in range(n_evaluations)}
+        if n_evaluations > 1:
+            del evaluations[(n_evaluations - 1) * period]
+            last = (n_evaluations - 2) * period + 1
+            evaluations[min(last + period - 1, max(last, len(counts) - 1))] = n_evaluations - 1
+        first = 0
+        for number in range(max([len(counts), *(at + 1 for at in evaluations)])):
+            self.tracing.iteration(frame)
+            n_values = n_columns * (counts[number] if number < len(counts) else 0)
+            self.tracing.update(values[first : first + n_values].tobytes, frame)
+            first += n_values
+            at = evaluations.get(number)
+            if at is not None:
+                self.tracing.losses({name: each[at] for name, each in history.items() if at < len(each)}, frame)
+            self.tracing.end_iteration()
+            if at is not None:
+                yield
 
     def trees(self, model: Any) -> bytes:
         """The values of the leaves; what CatBoost writes to a file has the time in it."""

@@ -11,6 +11,7 @@ from ..observers.rows import numbers
 from ..project import beyond
 from ..regions import Held
 from ..seeds import wraps_like
+from .boosting_trace import features_of
 from .sklearn.capture import Outputs
 
 METHODS = ("predict", "predict_proba", "inplace_predict")
@@ -57,11 +58,10 @@ class BoosterPredictions(Outputs):
 
 def _inputs(data: Any) -> Any:
     """Features as an array, those of a `DMatrix` of XGBoost and a `Pool` of CatBoost included; else None."""
-    for name in ("get_data", "get_features"):
-        if hasattr(data, name):
-            features = getattr(data, name)()
-            return features.toarray() if hasattr(features, "toarray") else numbers(features)
-    return numbers(data)
+    if not hasattr(data, "get_label"):
+        return numbers(data)
+    features = features_of(data)
+    return features.toarray() if hasattr(features, "toarray") else numbers(features)
 
 
 def _labels(data: Any) -> Any:

@@ -29,27 +29,25 @@ TRACE = {LOSS: 1, STATES: 2, INITIAL_WEIGHTS: 2, BATCHES: 2, GRADIENTS: 2, UPDAT
 """What a trace records of a training step, and from which level on."""
 
 OWN_FUNCTION = "models of Flax and Haiku are called again with augmented images, a function of the script is not"
-FUNCTIONS = "a function of the script has no modules"
 NO_IMAGES = "an estimator is given rows of a table, which do not say what height and width of an image are"
+IN_A_PROGRAM = "a compiled function is one program: what is computed inside it never leaves it"
 IN_A_GRAPH = "a `tf.function` calls the model once, without data, when its graph is built"
 NO_MODEL = "data is hashed where the models of Flax linen and Haiku are called; here a function of the script is called"
 NNX_MODEL = "data is hashed where the models of Flax linen and Haiku are called; a call of an nnx model is not observed"
 
+COMPILED = {GRADIENTS: IN_A_PROGRAM, MODULE_OUTPUTS: IN_A_PROGRAM}
 LIMITS: dict[str, dict[str, str]] = {
     "PyTorch": {},
     "Lightning": {},
     "Transformers": {},
-    "Keras on TensorFlow": {},
-    "Keras on JAX": {},
+    "Keras on TensorFlow": COMPILED,
+    "Keras on JAX": COMPILED,
     "Keras on PyTorch": {},
-    "TensorFlow": {EVALUATION_HASH: IN_A_GRAPH},
-    "Flax linen": {},
-    "Flax nnx": {EVALUATION_HASH: NNX_MODEL},
-    "Haiku": {},
-    "JAX with Optax": {EVALUATION_HASH: NO_MODEL, AUGMENTATION: OWN_FUNCTION, MODULE_OUTPUTS: FUNCTIONS},
-    "scikit-learn": {ONE_BIT: NO_WEIGHTS, AUGMENTATION: NO_IMAGES, MODULE_OUTPUTS: WHOLE},
+    "TensorFlow": {EVALUATION_HASH: IN_A_GRAPH, **COMPILED},
+    "Flax linen": COMPILED,
+    "Flax nnx": {EVALUATION_HASH: NNX_MODEL, **COMPILED},
+    "Haiku": COMPILED,
+    "JAX with Optax": {EVALUATION_HASH: NO_MODEL, AUGMENTATION: OWN_FUNCTION, **COMPILED},
+    "scikit-learn": {ONE_BIT: NO_WEIGHTS, AUGMENTATION: NO_IMAGES, GRADIENTS: WHOLE, MODULE_OUTPUTS: WHOLE},
 }
 """Reasons by framework and observer. Where several frameworks share an adapter, each is a row of its own."""
-COMPILED = ("Keras on TensorFlow", "Keras on JAX", "TensorFlow", "Flax linen", "Flax nnx", "Haiku", "JAX with Optax")
-LEVELS: dict[str, dict[str, int]] = {framework: {GRADIENTS: 3} for framework in COMPILED}
-"""Levels other than those of TRACE. Only probes, which level 3 has, show gradients inside compiled programs."""

@@ -242,11 +242,6 @@ class TraceWriter:
             self.ended.add(framework)
             self.file.add("ends", framework, level, reason)
 
-    def note(self, framework: str, text: str) -> None:
-        """Record a limit of what this level shows, for the user."""
-        if self.level:
-            self.file.add("note", framework, text)
-
     # ------------------------------------------------------------ steps
 
     def tick(self) -> None:

@@ -112,9 +112,9 @@ def test_models_are_bitwise_those_without_a_trace(level: int, tmp_path: Path) ->
     ("part", "kind", "name"),
     [
         ("light, gradient", "gradient", "gradient"),
-        ("light, rate", "update", "tree.leaf_value"),
+        ("light, rate", "update", "trees"),
         ("xg, gradient", "gradient", "gradient"),
-        ("xg, rate", "update", "tree.split_conditions"),
+        ("xg, rate", "update", "trees"),
     ],
 )
 def test_what_was_done_is_found_at_its_iteration(runs: Traced, part: str, kind: str, name: str) -> None:
@@ -125,8 +125,8 @@ def test_what_was_done_is_found_at_its_iteration(runs: Traced, part: str, kind: 
 def test_equal_trainings_are_equal_records(runs: Traced, library: str) -> None:
     assert runs.first(f"{library}, again", beside=library) is None
     kinds = Counter(kind for step, kind, *_ in runs.records if step == STEPS * PARTS.index(library))
-    assert kinds["batch"] == kinds["gradient"] == 2
-    assert kinds["loss"] == 1
+    assert kinds["batch"] == {"light": 2, "xg": 4}[library], "XGBoost gives features back as a sparse matrix"
+    assert (kinds["gradient"], kinds["loss"]) == (2, 1)
 
 
 def test_iterations_of_catboost_have_the_losses_and_trees_of_its_history(tmp_path: Path) -> None:
@@ -140,5 +140,5 @@ print(*model.get_evals_result()["learn"]["Logloss"])
     assert [value for _, value in values] == list(map(float, runs.plain.stdout.split()))
     assert [step for step, kind, name, *_ in runs.records if name == "learn_Logloss"] == [0, 2, 4, 5]
     assert runs.names("batch") == ["input", "target"]
-    assert [runs.names("update", step) for step in range(6)] == [["tree.leaf_weights", "tree.leaf_values"]] * 6
+    assert [runs.names("update", step) for step in range(6)] == [["trees"]] * 6
     assert runs.lines[-1][:2] == ["end", 6]

@@ -19,7 +19,6 @@ from ..jax.keys import Keys
 
 if TYPE_CHECKING:
     from .nnx_capture import NnxCapture
-    from .trace import NnxProbes
 
 CORE, STATE, NNX = "flax.core", "flax.training.train_state", "flax.nnx"
 MODULES = ("flax", CORE, STATE, NNX)
@@ -39,7 +38,6 @@ def install(module: Any, context: AdapterContext) -> None:
 def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
     """Patch `flax.core.apply`, through which all linen models and functions on scopes run."""
     original, streams, weights = core.scope.apply, context.streams, jax_parts.weights
-    probes = jax_parts.methods
 
     def apply(fn: Any, mutable: Any = False, flags: Any = None) -> Any:
         init_or_apply = original(fn, mutable, flags)
@@ -51,9 +49,7 @@ def _patch_scopes(core: Any, context: AdapterContext, jax_parts: Parts) -> None:
                     return init_or_apply(variables, *args, **kwargs)
 
                 def call(inputs: Any) -> Any:
-                    if probes is None:
-                        return init_or_apply(variables, *inputs, **kwargs)
-                    return probes.run(lambda: init_or_apply(variables, *inputs, **kwargs), "flax.linen")
+                    return init_or_apply(variables, *inputs, **kwargs)
 
                 return weights.call_model(call, variables, args, dict(kwargs, mutable=mutable), _getframe(1))
 
@@ -107,13 +103,8 @@ def patch_nnx(nnx: Any, context: AdapterContext, jax_parts: Parts) -> None:
         capture.patch(nnx, context)
     if jax_parts.keys is not None:
         _patch_key_streams(sys.modules["flax.nnx.rnglib"], jax_parts.keys)
-    probes = None
-    if jax_parts.trace is not None and jax_parts.methods is not None:
-        from .trace import NnxProbes  # most runs are not traced
-
-        probes = NnxProbes(jax_parts.trace)
-    if jax_parts.keys is not None or capture is not None or probes is not None:
-        _patch_modules(nnx.Module, context, capture, probes)
+    if jax_parts.keys is not None or capture is not None:
+        _patch_modules(nnx.Module, context, capture)
     _patch_optimizers(nnx, jax_parts, capture)
     if jax_parts.trace is not None:
         from .trace import NnxTrace  # most runs are not traced
@@ -152,7 +143,7 @@ def _patch_key_streams(rnglib: Any, keys: Keys) -> None:
     patch("__getitem__")
 
 
-def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | None, probes: NnxProbes | None) -> None:
+def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | None) -> None:
     """Constructors draw from `init`, calls from `dropout`, as in all libraries."""
     streams, meta = context.streams, type(module)
     name = "_pytree_meta_construct" if hasattr(meta, "_pytree_meta_construct") else "_object_meta_construct"
@@ -169,13 +160,11 @@ def _patch_modules(module: Any, context: AdapterContext, capture: NnxCapture | N
         if type(original) is not FunctionType or hasattr(original, "__deviate__"):
             return
 
-        call = original if probes is None else probes.calling(original)
-
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             with Region(streams, "dropout"):
                 if capture is not None:
-                    return capture.call_module(call, self, args, kwargs, sys._getframe(1))
-                return call(self, *args, **kwargs)
+                    return capture.call_module(original, self, args, kwargs, sys._getframe(1))
+                return original(self, *args, **kwargs)
 
         cls.__call__ = wraps_like(__call__, original)
 

@@ -6,9 +6,8 @@ import sys
 from types import FrameType
 
 from ...annotations import Any
-from ...regions import Held
 from ...seeds import wraps_like
-from ..jax.trace import COMPILED, FRAMEWORK, JaxTrace, input_name
+from ..jax.trace import JaxTrace, input_name
 from ..jax.trees import is_concrete, named_leaves
 from ..jax.weights import JaxWeights
 
@@ -23,7 +22,6 @@ class NnxTrace:
         self.weights = weights
         self.trace = jax_trace.trace
         self.steps = jax_trace.steps
-        self.probes = jax_trace.probes
         self._tell = self.steps.attempt
         self.recorded: set[str] = set()
         self.is_training = False
@@ -48,16 +46,14 @@ class NnxTrace:
         def __call__(function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             if not self.is_clean():
                 return original(function, *args, **kwargs)
-            if self.trace.level:
-                self.probes.begin()
             frame = sys._getframe(1)
             trains, self.is_training = function.__dict__.get("_deviate_trains"), False
             if trains is not False:
                 self._tell(lambda: self._before(args, kwargs, frame))
             result = original(function, *args, **kwargs)
-            self.probes.end()
             trains = function.__dict__["_deviate_trains"] = bool(trains or self.is_training)
-            self._tell(lambda: self._after(function, result, frame, is_update=trains))
+            if trains:
+                self._tell(lambda: self._after(result, frame))
             return result
 
         return wraps_like(__call__, original)
@@ -74,52 +70,14 @@ class NnxTrace:
         leaves = [(input_name(str(key), name), leaf) for key, each in arguments for name, leaf in named_leaves(each)]
         self.steps.batch([(name, leaf) for name, leaf in leaves if is_concrete(leaf)], place)
 
-    def _after(self, function: Any, result: Any, frame: FrameType, *, is_update: bool) -> None:
-        self.trace.ends(FRAMEWORK, 3, COMPILED)
-        self.probes.wait((result, self._models()))
-        self.probes.write_forward()
-        place = self.trace.place(frame)
-        results = [(name, leaf) for name, leaf in named_leaves(result) if is_concrete(leaf)]
-        if is_update:
-            self.jax_trace.record_losses(results, place)
-        self.steps.module(str(getattr(function, "__name__", "function")), [leaf for _, leaf in results], place)
-        self.probes.write_backward()
-        if is_update:
-            self.jax_trace.record_update(self._models(), frame)
+    def _after(self, result: Any, frame: FrameType) -> None:
+        self.jax_trace.record_losses(named_leaves(result), self.trace.place(frame))
+        self.jax_trace.record_update(self._models(), frame)
 
     def _models(self) -> Any:
         models = [(model(), weights_of) for model, weights_of, _ in self.weights.models]
         trees = [weights_of(model) for model, weights_of in models if model is not None]
         return trees[0] if len(trees) == 1 else trees
-
-
-class NnxProbes:
-    """Probes in what modules of nnx return; a module does not know its path, which the outermost one gives."""
-
-    def __init__(self, jax_trace: JaxTrace) -> None:
-        self.trace = jax_trace.trace
-        self.probes = jax_trace.probes
-        self.paths: dict[int, str] = {}
-
-    def calling(self, original: Any) -> Any:
-        """The method by which modules of a class are called, with probes in its result."""
-
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if not self.probes.is_open:
-                return original(module, *args, **kwargs)
-            with Held(self, "paths", self.paths or _paths(module)):
-                path = self.paths.get(id(module), type(module).__name__)
-                result = original(module, *args, **kwargs)
-            return self.probes.module(path, result, self.trace.place(sys._getframe(1)))
-
-        return call
-
-
-def _paths(module: Any) -> dict[int, str]:
-    """Paths of all modules in a module, by id."""
-    nnx = sys.modules["flax.nnx"]
-    modules = nnx.iter_modules(module) if hasattr(nnx, "iter_modules") else module.iter_modules()
-    return {id(part): "/".join(map(str, path)) or type(part).__name__ for path, part in modules}
 
 
 def _is_graph(value: Any) -> bool:

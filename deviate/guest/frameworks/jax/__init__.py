@@ -22,7 +22,6 @@ from .ranks import follow_ranks
 from .weights import FlippedBit, JaxWeights
 
 if TYPE_CHECKING:
-    from .methods import MethodProbes
     from .trace import JaxTrace
 
 DEBUGGING = "jax._src.debugging"
@@ -40,7 +39,6 @@ class Parts:
     Attributes:
         keys: None where the variant leaves seeds alone.
         trace: None where the run is not traced.
-        methods: None where no trace of level 3 is wanted.
     """
 
     def __init__(self, context: AdapterContext) -> None:
@@ -49,16 +47,11 @@ class Parts:
         self.keys = Keys(jax, context, self.programs) if context.streams.is_active else None
         self.weights = JaxWeights(context, self.programs)
         self.trace: JaxTrace | None = None
-        self.methods: MethodProbes | None = None
         if context.trace.requested_level:
             from .trace import JaxTrace  # most runs are not traced
 
             self.trace = JaxTrace(context, self.programs)
             self.weights.at_update.append(self.trace.record_update)
-            if self.trace.probes.is_wanted:
-                from .methods import MethodProbes  # nor is most of a trace at this level
-
-                self.methods = MethodProbes(self.trace)
         self.bit = FlippedBit(self.weights, self.programs)
 
 

@@ -80,7 +80,7 @@ class Programs:
         evaluated: told of each outermost call of one that updates nothing, where outputs are to be kept.
         mapped: told of each call of a function of `vmap` outside of compiled functions and gradients, likewise.
         differentiated: told of the shapes of each tree of weights by which a gradient is computed there, likewise.
-        tracing: told before and after each outermost call, and of gradients, where the run is traced.
+        tracing: told before and after each outermost call, and of gradients outside of them, where the run is traced.
     """
 
     def __init__(self, jax: Any, context: AdapterContext) -> None:
@@ -107,7 +107,7 @@ class Programs:
         for name in ("jit", "pmap"):
             setattr(jax, name, self._compiling(getattr(jax, name)))
         for name in ("grad", "value_and_grad"):
-            setattr(jax, name, self._differentiating(getattr(jax, name), name))
+            setattr(jax, name, self._differentiating(getattr(jax, name)))
         if context.capture.wants_predictions:
             jax.vmap = self._mapping(jax.vmap)
 
@@ -181,7 +181,7 @@ class Programs:
             self.options[inner] = options
         return PjitFunction(inner, program, self)
 
-    def _differentiating(self, original: Any, name: str) -> Any:
+    def _differentiating(self, original: Any) -> Any:
         def differentiate(*args: Any, **kwargs: Any) -> Any:
             derivative = original(*args, **kwargs)
             if not callable(derivative) or self.project.place(sys._getframe(1).f_code) is None:
@@ -189,16 +189,12 @@ class Programs:
             self.has_differentiated = True
             argnums = args[1] if len(args) > 1 else kwargs.get("argnums", 0)
             first = argnums if isinstance(argnums, int) else argnums[0]
-            has_more = name == "grad" and bool(args[2] if len(args) > 2 else kwargs.get("has_aux"))
-            at = 1 if name != "grad" else 0 if has_more else None
 
             def gradient(*args: Any, **kwargs: Any) -> Any:
                 if self.traced_programs() and first < len(args):
                     self.see("slope", args[first])
                 result = derivative(*args, **kwargs)
-                if self.tracing is not None and self.traced_programs():
-                    result = self.tracing.gradients_inside(result, at, sys._getframe(1))
-                elif not self.traced_programs() and self.is_clean() and first < len(args):
+                if not self.traced_programs() and self.is_clean() and first < len(args):
                     if self.tracing is not None:
                         self.tracing.gradients(args[first], result, sys._getframe(1))
                     if self.evaluated is not None:

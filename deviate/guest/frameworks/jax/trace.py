@@ -1,8 +1,7 @@
-"""Traces JAX: arguments and results of the project's compiled functions, and updates outside of them.
+"""Traces JAX: arguments and results of the project's compiled functions that train, and updates outside of them.
 
 An argument is a state (weights, moments) if a pytree of the same structure is returned. Other arguments are batches and
-keys. While a function is traced, programs.py determines whether it trains; nothing is recorded then. From level 3 on,
-probes hand out gradients and outputs of modules from inside the function.
+keys. While a function is traced, programs.py determines whether it trains; nothing is recorded then.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Iterator, Sequence
-from ...observers.steps import ObservedSteps, StepRecords, numbered
-from .probes import JaxProbes
+from ...observers.steps import ObservedSteps, StepRecords
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     places in their trees."""
 
 FRAMEWORK = "jax"
-COMPILED = "a compiled function is one program: what its operations compute never leaves it"
+COMPILED = "a compiled function is one program: what is computed inside it never leaves it"
 RAW = "uint32"
 """Type of the numbers of a key that is not hidden in a type of its own."""
 
@@ -46,7 +44,6 @@ class TracedFunction:
     """
 
     def __init__(self, function: Any) -> None:
-        self.name = str(getattr(function, "__name__", "function"))
         self.parameters = list(inspect.signature(function).parameters)
         self.roles: dict[Any, Roles] = {}
         self.weights_recorded = False
@@ -71,7 +68,6 @@ class JaxTrace:
         self.trace = context.trace
         self.recorder = context.recorder
         self.steps = ObservedSteps(context.trace, context.streams, FRAMEWORK, StepRecords(context.trace, numbers))
-        self.probes = JaxProbes(self.steps, FRAMEWORK)
         self.functions: WeakKeyDictionary[Program, TracedFunction] = WeakKeyDictionary()
         programs.tracing = self
 
@@ -79,27 +75,28 @@ class JaxTrace:
 
     def before(self, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> TracedCall | None:
         """A function is about to be called, not by another one."""
-        if not self.trace.level:
+        if self.trace.level:
+            with self.recorder.guarded("trace of jax"):
+                return self._before(inner, program, args, kwargs, frame)
+        return None
+
+    def _before(self, inner: Any, program: Program, args: Any, kwargs: Any, frame: FrameType) -> TracedCall | None:
+        function = self.functions.get(program)
+        if function is None:
+            function = self.functions[program] = TracedFunction(inner)
+        elif not program.trains:
             return None
-        self.probes.begin()
-        try:
-            function = self.functions.get(program)
-            if function is None:
-                function = self.functions[program] = TracedFunction(inner)
-            if function.is_open and program.latest is not None:
-                self._check_update(function, program, args, kwargs)
-            call = TracedCall(function, shape_of((args, kwargs)))
+        if function.is_open and program.latest is not None:
+            self._check_update(function, program, args, kwargs)
+        call = TracedCall(function, shape_of((args, kwargs)))
+        if self.steps.wants_steps:
             roles = function.roles.get(call.shape)
-            if self.trace.level >= 2 and (roles is None or program.trains):
-                leaves = named_leaves((args, kwargs))
-                # Copies: the memory of an argument may be donated to a result.
-                wanted = range(len(leaves)) if roles is None else self._select_leaf_indices(function, roles, leaves)
-                call.arrays = {number: _copy(leaves[number][1]) for number in wanted}
-                if roles is not None:
-                    self._record_arguments(call, roles, frame)
-        except Exception as error:
-            self.recorder.fault("trace of jax", error)
-            return None
+            leaves = named_leaves((args, kwargs))
+            # Copies: the memory of an argument may be donated to a result.
+            wanted = range(len(leaves)) if roles is None else self._select_leaf_indices(function, roles, leaves)
+            call.arrays = {number: _copy(leaves[number][1]) for number in wanted}
+            if roles is not None:
+                self._record_arguments(call, roles, frame)
         return call
 
     def _check_update(self, function: TracedFunction, program: Program, args: Any, kwargs: Any) -> None:
@@ -110,52 +107,30 @@ class JaxTrace:
 
     def after(self, call: TracedCall, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
         """A function was called."""
-        self.probes.end()
-        self.steps.attempt(lambda: self._after(call, program, args, kwargs, result, frame))
+        if program.trains:
+            self.steps.attempt(lambda: self._after(call, program, args, kwargs, result, frame))
 
     def _after(self, call: TracedCall, program: Program, args: Any, kwargs: Any, result: Any, frame: FrameType) -> None:
-        self.trace.ends(FRAMEWORK, 3, COMPILED)
-        self.probes.wait(result)
-        if program.trains:
-            roles = call.function.roles.get(call.shape)
-            if roles is None:
-                roles = call.function.roles[call.shape] = _roles(call.function, program, args, kwargs, result)
-                self._record_arguments(call, roles, frame)
-            self.probes.write_forward()
-            self._record_training(call, program, roles[1], result, frame)
-        else:  # a compiled function is recorded like a module
-            leaves = [leaf for _, leaf in named_leaves(result) if is_concrete(leaf)]
-            self.probes.write_forward()
-            self.steps.module(call.function.name, leaves, self.trace.place(frame))
-            self.probes.write_backward()
-
-    def _record_training(
-        self, call: TracedCall, program: Program, states: dict[int, str], result: Any, frame: FrameType
-    ) -> None:
-        place = self.trace.place(frame)
-        results = named_leaves(result)
+        roles = call.function.roles.get(call.shape)
+        if roles is None:
+            roles = call.function.roles[call.shape] = _roles(call.function, program, args, kwargs, result)
+            self._record_arguments(call, roles, frame)
+        place, results = self.trace.place(frame), named_leaves(result)
+        self.record_losses([pair for number, pair in enumerate(results) if number not in roles[1]], place)
+        after = [(name, results[number][1]) for number, name in roles[1].items() if is_concrete(results[number][1])]
         is_update = bool(program.updates or program.weights_index is not None)
-        values = [pair for number, pair in enumerate(results) if number not in states and is_concrete(pair[1])]
-        losses = self.record_losses(values, place)
-        self.probes.write_backward(has_gradients=not is_update)
-        if self.steps.wants_steps:
-            recorded_names = losses | {results[number][0] for number in states}
-            others = enumerate(leaf for name, leaf in results if name not in recorded_names)
-            outputs = ((numbered("output", number), leaf) for number, leaf in others if is_concrete(leaf))
-            self.steps.forward(outputs, place)
-            after = [(name, results[number][1]) for number, name in states.items() if is_concrete(results[number][1])]
-            (self.steps.update if is_update else self.steps.gradients)(after, place)
-            call.function.updated = {name: ref(leaf) for name, leaf in after}
+        (self.steps.update if is_update else self.steps.gradients)(after, place)
+        call.function.updated = {name: ref(leaf) for name, leaf in after}
         call.function.is_open = not is_update
         if is_update:
             self.trace.tick()
 
-    def record_losses(self, results: list[tuple[str, Any]], place: int) -> set[str]:
-        """Record the results that are single numbers, and return their names."""
-        losses = [(name, leaf) for name, leaf in results if not leaf.ndim and is_float(leaf)]
+    def record_losses(self, results: list[tuple[str, Any]], place: int) -> None:
+        """Record the results that are single numbers."""
+        self.trace.ends(FRAMEWORK, 2, COMPILED)
+        losses = [(name, leaf) for name, leaf in results if is_concrete(leaf) and not leaf.ndim and is_float(leaf)]
         for number, (name, leaf) in enumerate(losses):
             self.steps.loss(leaf, place, "loss/" + name if number else "loss")
-        return {name for name, _ in losses}
 
     def _select_leaf_indices(
         self, function: TracedFunction, roles: Roles, leaves: Sequence[tuple[str, Any]]
@@ -186,17 +161,6 @@ class JaxTrace:
         self.steps.weights(of_kind("weights"), place)
         self.steps.batch(of_kind("batch"), place)
         call.function.weights_recorded = True
-
-    def gradients_inside(self, result: Any, at: int | None, frame: FrameType) -> Any:
-        """Gradients were computed in a function that is being traced: the same result, with probes.
-
-        Args:
-            at: position of the gradients in the result; None if they are the result.
-        """
-        place = self.trace.place(frame)
-        if at is None:
-            return self.probes.tree(result, place)
-        return (*result[:at], self.probes.tree(result[at], place), *result[at + 1 :])
 
     # ------------------------------------------------------------ what is not compiled
 

@@ -64,12 +64,7 @@ def install(module: Any, context: AdapterContext) -> None:
 def _trace(module: Any, context: AdapterContext) -> None:
     from .trace import KerasTrace  # most runs are not traced
 
-    backend = sys.modules["keras.src.backend"].backend()
-    if (
-        module.__name__ in TRAINERS
-        or backend == "tensorflow"
-        or (backend == "jax" and context.trace.requested_level > 2)
-    ):
+    if module.__name__ in TRAINERS or sys.modules["keras.src.backend"].backend() == "tensorflow":
         context.part(KerasTrace).patch(module)
 
 

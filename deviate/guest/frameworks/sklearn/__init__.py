@@ -21,15 +21,7 @@ from .proof import SklearnProof
 VALIDATION = "sklearn.utils.validation"
 BASE = "sklearn.base"
 PARAMETERS = "sklearn.utils._param_validation"
-ITERATING = (
-    "sklearn.neural_network._multilayer_perceptron",
-    "sklearn.neural_network._stochastic_optimizers",
-    "sklearn.ensemble._gb",
-    "sklearn.ensemble._weight_boosting",
-    "sklearn.ensemble._hist_gradient_boosting.grower",
-)
-"""Modules whose estimators train in iterations."""
-MODULES = ("sklearn", VALIDATION, BASE, PARAMETERS, *ITERATING)
+MODULES = ("sklearn", VALIDATION, BASE, PARAMETERS)
 DIVIDERS = ("sklearn.model_selection._split", "sklearn.model_selection._search_successive_halving", "sklearn.datasets")
 """Modules of what divides the examples, or makes them; beginnings of their names."""
 LEARNING_CURVE = "learning_curve"
@@ -48,8 +40,6 @@ def install(module: Any, context: AdapterContext) -> None:
     elif module.__name__ == PARAMETERS:
         if context.capture.wants_predictions:
             _watch_metrics(module, context.part(_make_proof).capture)
-    elif module.__name__ in ITERATING:
-        context.part(_make_proof).patch_iterations(module)
     else:
         _Checking(context, module.check_random_state).patch(module)
 

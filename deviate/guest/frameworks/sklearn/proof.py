@@ -31,13 +31,10 @@ class SklearnProof(Observations):
         super().__init__(context, Arrays())
         self.capture: Any = None
         self.tracing: Any = None
-        self.iterations: Any = None
         if context.trace.requested_level:
-            from .iterations import Iterations  # most runs are not traced
-            from .trace import SklearnTrace
+            from .trace import SklearnTrace  # most runs are not traced
 
             self.tracing = SklearnTrace(context, _arrays)
-            self.iterations = Iterations(context, self.tracing)
         self.fitted: list[Any] = []
         self.inside = 0
         self.watched: set[tuple[type, str]] = set()
@@ -88,11 +85,6 @@ class SklearnProof(Observations):
             return wraps_like(fit, original)
 
         return decorate_method
-
-    def patch_iterations(self, module: Any) -> None:
-        """Patch estimators that iterate."""
-        if self.tracing is not None:
-            self.iterations.patch(module)
 
     def _note(self, estimator: Any) -> None:
         if not any(reference() is estimator for reference in self.fitted):

@@ -1,8 +1,7 @@
 """Traces TensorFlow: gradients that are computed eagerly, and calls of functions that train in a graph.
 
 A function is a graph of which only arguments, results and variables are visible. While it is traced its Python code
-runs, including tapes and optimizers, which shows whether it trains. From level 3 on, probes hand out gradients and
-outputs of Keras layers from inside the graph.
+runs, including tapes and optimizers, which shows whether it trains.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Iterator
 from ...observers.steps import ObservedSteps, StepRecords, named_parts
 from ...seeds import wraps_like
-from .probes import GraphProbes
 
 
 def is_eager_tensor(value: Any) -> bool:
@@ -25,7 +23,7 @@ def is_eager_tensor(value: Any) -> bool:
 
 
 FRAMEWORK = "tensorflow"
-COMPILED = "a tf.function is one graph: what its operations compute never leaves it"
+COMPILED = "a tf.function is one graph: what is computed inside it never leaves it"
 EAGER = "operations outside of graphs are not looked at one by one"
 CHANGES = ("Assign", "ResourceApply", "ResourceSparseApply", "ResourceScatter")
 """How the names of operations begin that change variables."""
@@ -43,12 +41,10 @@ class TensorflowTrace:
         self.context = context
         self.trace = context.trace
         self.steps = ObservedSteps(context.trace, context.streams, FRAMEWORK, StepRecords(context.trace, _numbers))
-        self._tell = self.steps.attempt
-        self.probes = GraphProbes(self.steps, FRAMEWORK)
         self.fitting = 0
         self.has_loss = False
         self.running: list[Any] = []
-        self.trains: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+        self.trains: weakref.WeakSet[Any] = weakref.WeakSet()
         self.recorded: weakref.WeakSet[Any] = weakref.WeakSet()
         self.generators: list[Any] = []
 
@@ -65,32 +61,25 @@ class TensorflowTrace:
 
     def _differentiates(self, tape: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> None:
         self.mark()
-        if self.running and self.trace.level >= 2:
-            self._tell(lambda: self._initial(sources))
-        if not self.running and self.trace.level and is_eager_tensor(target):
-            frame = sys._getframe(1)
-            self._tell(lambda: self._loss(target, frame))
+        if self.running and self.steps.wants_steps:
+            self._record_initial(sources)
+        elif self.trace.level and is_eager_tensor(target) and not target.shape.ndims:
+            self.has_loss = True
+            self.trace.ends(FRAMEWORK, 3, EAGER)
+            self.steps.loss(target, self.trace.place(sys._getframe(2)))
 
     def mark(self) -> None:
         """Mark the functions being traced as functions that train."""
-        for function in self.running:
-            self.trains[function] = True
+        self.trains.update(self.running)
 
-    def _initial(self, sources: Any) -> None:
+    def _record_initial(self, sources: Any) -> None:
         """A function is traced for the first time: record its weights before it runs."""
         tensorflow = sys.modules["tensorflow"]
-        if all(function in self.recorded for function in self.running):
-            return
-        self.recorded.update(self.running)
-        with tensorflow.init_scope():
-            variables = [each for each in tensorflow.nest.flatten(sources) if hasattr(each, "assign")]
-            self.steps.weights(((getattr(each, "path", each.name), each) for each in variables), -1)
-
-    def _loss(self, target: Any, frame: Any) -> None:
-        self.trace.ends(FRAMEWORK, 3, EAGER)
-        if not target.shape.ndims:
-            self.has_loss = True
-            self.steps.loss(target, self.trace.place(frame))
+        if not all(function in self.recorded for function in self.running):
+            self.recorded.update(self.running)
+            with tensorflow.init_scope():
+                variables = [each for each in tensorflow.nest.flatten(sources) if hasattr(each, "assign")]
+                self.steps.weights(((getattr(each, "path", each.name), each) for each in variables), -1)
 
     # ------------------------------------------------------------ functions
 
@@ -98,66 +87,45 @@ class TensorflowTrace:
         tensorflow: Any = sys.modules["tensorflow.python.eager.context"]
 
         def __call__(self_: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-            trace = self.trace
-            is_plain = trace.level > 0 and not self.fitting and not self.running and tensorflow.executing_eagerly()
+            is_plain = bool(self.trace.level) and not self.fitting and not self.running
             frame = sys._getframe(1)
-            if not is_plain or self.context.project.innermost(frame) is None:
+            if not is_plain or not tensorflow.executing_eagerly() or self.context.project.innermost(frame) is None:
                 return original(self_, *args, **kwargs)
-            is_told = self.trains.get(self_)
+            is_told = self_ in self.trains
             if is_told:
-                self._tell(lambda: self._before(self_, frame, args, kwargs))
+                self.steps.attempt(lambda: self._before(self_, frame, args, kwargs))
             self.running.append(self_)
-            self.probes.begin_function(self_)
             try:
                 result = original(self_, *args, **kwargs)
             finally:
                 self.running.pop()
-                self.probes.end()
-            if self.trains.get(self_):
-                self._tell(lambda: self._after(self_, frame, result, None if is_told else (args, kwargs)))
-            elif trace.level >= 3:
-                self._tell(lambda: self._module(self_, frame, result))
+            if self_ in self.trains:
+                self.steps.attempt(lambda: self._after(self_, frame, result, None if is_told else (args, kwargs)))
             return result
 
         return wraps_like(__call__, original)
 
     def _before(self, function: Any, frame: Any, args: Any, kwargs: Any) -> None:
-        if not self.steps.wants_steps:
-            return
         place = self.trace.place(frame)
-        self.steps.shared_states(place)
-        self.tell_states(place)
-        if function not in self.recorded:
+        self.record_states((), place)
+        if self.steps.wants_steps and function not in self.recorded:
             self.recorded.add(function)
             self.steps.weights(variables_of(function), place)
         self.steps.batch(_inputs(args, kwargs), place)
 
     def _after(self, function: Any, frame: Any, result: Any, inputs: Any) -> None:
         """A function that trains was called; whether it does is only known after its first call."""
-        trace, place = self.trace, self.trace.place(frame)
+        place = self.trace.place(frame)
         if inputs is not None:
             self.steps.shared_states(place)
             self.steps.batch(_inputs(*inputs), place)
-        trace.ends(FRAMEWORK, 3, COMPILED)
-        self.probes.write_forward()
-        outputs = [(name, each.numpy()) for name, each in named_parts(result, "loss") if is_eager_tensor(each)]
-        others = []
-        for name, value in outputs:
-            if not value.ndim and value.dtype.kind == "f":
+        self.trace.ends(FRAMEWORK, 2, COMPILED)
+        for name, value in named_parts(result, "loss"):
+            if is_eager_tensor(value) and not value.shape.ndims and value.dtype.is_floating:
                 self.steps.loss(value, place, name)
-            else:
-                others.append((name.replace("loss", "output", 1), value))
-        self.steps.forward(others, place)
-        self.probes.write_backward()
         if _changes(function):
             self.steps.update(variables_of(function), place)
-            trace.tick()
-
-    def _module(self, function: Any, frame: Any, result: Any) -> None:
-        """Path of a function, which is recorded like a module."""
-        outputs = [each for _, each in named_parts(result, "") if is_eager_tensor(each)]
-        function_name = getattr(getattr(function, "python_function", None), "__name__", "function")
-        self.steps.module(function_name, outputs, self.trace.place(frame))
+            self.trace.tick()
 
     # ------------------------------------------------------------ generators
 
@@ -165,7 +133,7 @@ class TensorflowTrace:
         self.generators = [reference for reference in self.generators if reference() is not None]
         self.generators.append(weakref.ref(generator))
 
-    def states(self) -> Iterator[tuple[str, Any]]:
+    def _states(self) -> Iterator[tuple[str, Any]]:
         """Variables with the states of existing generators, in order of their creation."""
         for number, reference in enumerate(self.generators):
             generator = reference()
@@ -176,17 +144,19 @@ class TensorflowTrace:
                 for stream in sorted(states or ()):
                     yield "tf.Generator[%d]/%s" % (number, stream), states[stream]
 
-    def tell_states(self, place: int) -> None:
-        """Record the next seeds of eager operations, and the states of all generators, if TensorFlow is loaded."""
+    def record_states(self, of_model: Any, place: int) -> None:
+        """Record the states of all generators: of Python and NumPy, of a model, and of TensorFlow if it is loaded."""
+        self.steps.shared_states(place)
+        self.steps.states(of_model, place)
         module: Any = sys.modules.get("tensorflow.python.eager.context")
-        if module is None:
+        if module is None or not self.steps.wants_steps:
             return
         context = module.context()
-        seeds = getattr(context, "_rng", None)
+        seeds = getattr(context, "_rng", None)  # of operations that run eagerly
         if seeds is not None and context._seed is not None:
             state = repr((context._seed, seeds.getstate())).encode("ascii")
             self.trace.record("state", "tf", crc32(state), "", place)
-        self.steps.states(((name, variable) for name, variable in self.states() if is_eager_tensor(variable)), place)
+        self.steps.states(((name, variable) for name, variable in self._states() if is_eager_tensor(variable)), place)
 
 
 def _numbers(array: Any) -> Any:
