@@ -219,11 +219,11 @@ class Predictions:
         if not self.open:
             self.step = self.capture.step()
         is_further = bool(batch.calls) and batch.calls[-1] is previous and self._is_further(previous, inputs, batch)
-        around = self.around.beside(inputs) if batch.value is None else []
-        truth = self.around.truth(batch, arguments_by_name(module, args, kwargs), scores, inputs, around)
+        origin = self.around.origin(inputs) if batch.value is None else None
+        truth = self.around.truth(batch, arguments_by_name(module, args, kwargs), scores, inputs, origin)
         scores = self.kinds.choose(module, output, scores, truth)
         keyed = self._input(batch, inputs, truth, scores)
-        columns = choices(around, scores.shape[0], self.kinds)
+        columns = {} if origin is None else choices(origin.beside, scores.shape[0], self.kinds)
         arrays = {OUTPUTS: scores, TRUTH: truth, KEYS: keyed, **columns}
         numbers = {name: self._take(tensor) for name, tensor in arrays.items() if tensor is not None}
         more = {} if module.training else self._further_outputs(module, args, kwargs, output)
@@ -237,7 +237,7 @@ class Predictions:
         batch.is_fallback |= is_training
         if batch not in self.open:
             self.open.append(batch)
-            batch.of_pass.name = batch.of_pass.name or self.around.name(batch.of_pass, inputs)
+            batch.of_pass.name = batch.of_pass.name or self.around.name(batch.of_pass, origin)
         self.waiting += self.last.size()
         if self.waiting > MOST_WAITING:
             self._release()
