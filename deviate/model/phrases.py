@@ -194,6 +194,7 @@ class Note(Wording):
     REMARKS = "{:; }"
     OF = "{}: {}"
     # How p was computed.
+    ONE_SIDED = "one-sided"
     EXACT_PERMUTATION = "exact permutation"
     PERMUTATION = "permutation, {} resamples"
     NORMAL = "normal approximation, continuity corrected"
@@ -213,6 +214,7 @@ class Note(Wording):
     NOT_ADJUSTED = "{}: not adjusted"
     HOLM = "{}: Holm, family of {}"
     # Scores, spread and curves.
+    EXPLORATORY = "exploratory"
     FEW_RUNS = "{:run}: too few for a verdict (needs {})"
     HEAVY_TAILS = "heavy tails ({:, }): the interval of the SD is not reliable"
     KURTOSIS = "excess kurtosis {:.1f}"
@@ -263,3 +265,16 @@ def listed(*parts: str) -> str:
 def remarks(*parts: str) -> str:
     """The parts that are not empty, with semicolons between."""
     return Note.REMARKS(tuple(filter(None, parts)))
+
+
+def parts_of(text: str) -> tuple[str, ...]:
+    """The parts that `listed` or `remarks` joined, each a phrase where it was one; any other text alone."""
+    if isinstance(text, Phrase) and text.kind in (Note.LISTED, Note.REMARKS):
+        (joined,) = text.values
+        return tuple(part for one in joined for part in parts_of(one)) if isinstance(joined, tuple) else ()
+    return (text,) if text else ()
+
+
+def kind_of(text: str) -> Wording | None:
+    """The kind of a phrase; None of any other text."""
+    return getattr(text, "kind", None)

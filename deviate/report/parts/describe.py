@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from deviate.model.comparisons import Description
 from deviate.model.estimates import Estimate, Interval, Unavailable
-from deviate.model.phrases import Reason
+from deviate.model.phrases import Reason, parts_of
 from deviate.model.plan import SelectedMetric
 from deviate.model.texts import first_few
 from deviate.report.document import Absent, Entry, SummaryLine, TableRow, cell
@@ -139,12 +139,11 @@ def summary_line(description: Description) -> SummaryLine:
         intervals.append(f"{level} CI mean {mean}")
     if isinstance(description.sd_interval, Interval):
         intervals.append(f"SD {between(description.sd_interval.low, description.sd_interval.high, places)}")
-    notes = description.note.split("; ") if description.note else []
     remarks = restated(description)
     return SummaryLine(
         label=f"{name} (mean ± SD)" if has_spread else name,
         value=mean_cell(description, unit_of(description.metric)).text,
-        details=(*intervals, *notes, f"n = {n_text(description)}"),
+        details=(*intervals, *parts_of(description.note), f"n = {n_text(description)}"),
         remarks=tuple(remarks),
     )
 

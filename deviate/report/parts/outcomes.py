@@ -8,6 +8,7 @@ from deviate.model.analysis import LoopCounter
 from deviate.model.comparisons import Attainment, Comparison, Completion, CurveComparison, Description
 from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
 from deviate.model.findings import Findings, PairFindings
+from deviate.model.phrases import Note, kind_of, parts_of
 from deviate.report.document import Absent, Block, DocumentTable, Entry, Items, ReportFigure, Section, TableRow, cell
 from deviate.report.format import (
     clean,
@@ -396,7 +397,7 @@ def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Entry, Entry,
 
 def _remarks(curve: CurveComparison) -> Entry:
     remarks = [f"{len(curve.steps)} compared, n = {curve.n[0]} + {curve.n[1]}"]
-    remarks += [clean(note) for note in curve.note.split("; ") if note and note != "exploratory"]
+    remarks += [clean(note) for note in parts_of(curve.note) if kind_of(note) is not Note.EXPLORATORY]
     remarks += [f"{curve.n_left_out} left out that some run did not report"] if curve.n_left_out else []
     remarks += [clean(curve.band_method)] if curve.band else []
     return cell("; ".join(remarks))

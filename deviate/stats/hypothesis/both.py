@@ -16,7 +16,7 @@ from deviate.model.estimates import (
     Test,
     Unavailable,
 )
-from deviate.model.phrases import Method, Reason, listed
+from deviate.model.phrases import Method, Note, Reason, listed
 from deviate.stats.estimates.sample import Values, differences_of, never_zero, without_spread
 from deviate.stats.hypothesis.permutation import how
 from deviate.stats.hypothesis.two_tests import N_ERRORS, Side, ask, is_exact, limits, smallest_p
@@ -93,7 +93,7 @@ def ask_fit(
     """The same of scores that have been found to be enough, finite, and with spread."""
     b, a = [np.asarray(values, dtype=np.float64)[None, :] for values in (baseline, candidate)]
     answer = ask(b, a, null, alpha=1 - confidence, side=side, is_paired=is_paired)
-    note = "" if side == "both" else "one-sided"
+    note = "" if side == "both" else Note.ONE_SIDED
     t = float(answer.t[0])
     df = float(answer.df[0])
     error = float(answer.error[0])

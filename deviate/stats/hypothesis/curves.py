@@ -162,7 +162,7 @@ def _band(
 def _note(n_compared: int, n_common: int, b: Floats, a: Floats) -> str:
     is_flat = np.array_equal(b.min(axis=0), b.max(axis=0)) and np.array_equal(a.min(axis=0), a.max(axis=0))
     selected = Note.SELECTED_STEPS(n_compared, n_common) if n_compared < n_common else ""
-    return remarks("exploratory", selected, Reason.NO_SPREAD if is_flat else "")
+    return remarks(Note.EXPLORATORY, selected, Reason.NO_SPREAD if is_flat else "")
 
 
 # The main-loop series of a run as arrays.
