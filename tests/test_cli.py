@@ -133,7 +133,8 @@ def test_a_variant_of_the_users_own_stays_on_record_as_it_was(project: Path, dev
     first = deviate("run", "train.py", "-r", "2", "--name", "x")
     assert first.code == 0, first.both
     assert (
-        "Variant  mine: varies other; holds the other streams, hash, kernels, autotune, precision (a try)" in first.out
+        "Variant    mine: varies other; holds the other streams, hash, kernels, autotune, precision (a try)"
+        in first.out
     )
     settings.write_text(settings.read_text().replace("a try", "other words"))
     assert "2 of 3 runs were on record already" in deviate("run", "train.py", "-r", "3", "--name", "x").out
@@ -175,7 +176,7 @@ def test_a_saved_file_follows_the_script_until_what_it_names_is_gone(project: Pa
     assert "Saved      deviate.toml\n" in deviate("analyze", "train.py", "--save").out
     script.write_text("import os\n" + TRAIN)
     answer = deviate("run", "train.py", "--dry-run")
-    assert "Note     moved with the script: acc from train.py:7 to train.py:8" in answer.out
+    assert "Note       moved with the script: acc from train.py:7 to train.py:8" in answer.out
     assert "Saved      deviate.toml (moved with the script: " in deviate("analyze", "train.py", "--save").out
     assert "moved" not in deviate("run", "train.py", "--dry-run").out
     script.write_text("import os\n" + TRAIN.replace('"loss %.4f" % loss', '"cost %.4f" % cost'))
@@ -301,7 +302,7 @@ def test_a_dry_run_starts_and_writes_nothing(project: Path, deviate) -> None:  #
     (project / "train.py").write_text(TRAIN)
     answer = deviate("run", "train.py", "--dry-run")
     assert answer.code == 0
-    assert "Result   acc is expected to lead; the first run decides" in answer.out
+    assert "Result     acc is expected to lead; the first run decides" in answer.out
     assert not (project / ".deviate").exists()
 
 

@@ -15,12 +15,12 @@ def deviate(project: Path, deviate_in):  # type: ignore[no-untyped-def]
 def test_runs_for_an_effect_are_told_before_anything_ran(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     answer = deviate("plan", "--effect", "0.5", "--power", "0.8")
     assert answer.code == 0, answer.both
-    assert answer.out.startswith("Runs     64 of each\n")
+    assert answer.out.startswith("Runs       64 of each\n")
     assert "Seeds " not in answer.out
     first, *lines = deviate("plan").out.splitlines()
     assert first == (
-        "Seeds    5 of each find a difference of 2.1 SD, 10 of 1.3 SD, 20 of 0.9 SD; "
-        "fewer than 5 give a description, no verdict"
+        "Seeds      5 of each find a difference of 2.1 SD, 10 of 1.3 SD, 20 of 0.9 SD; "
+        "fewer than 5 give a description, no"
     )
     assert [line.split()[1:3] for line in lines if line.startswith(("3 ", "5 "))] == [["no", "verdict"], ["2.11", "SD"]]
     assert not (project / ".deviate").exists()
@@ -38,9 +38,9 @@ def test_a_pilot_gives_the_spread_in_units_of_the_metric(project: Path, deviate)
     assert low < document["runs"] < high
     assert [n for n, _ in document["usual"]] == [5, 10, 20]
     told = deviate("plan", "pilot.csv").out.splitlines()[0]
-    assert told.startswith("Seeds    5 of each find a difference of 0.0236 in test_acc, 10 of 0.0148, 20 of 0.0102; ")
+    assert told.startswith("Seeds      5 of each find a difference of 0.0236 in test_acc, 10 of 0.0148, 20 of 0.0102; ")
     asked = deviate("plan", "pilot.csv", "--difference", "0.01").out.splitlines()[0]
-    assert asked == "Runs     21 of each: 16 more of pilot, 21 of the other method"
+    assert asked == "Runs       21 of each: 16 more of pilot, 21 of the other method"
 
 
 def test_two_experiments_tell_how_many_more_runs_of_each_by_their_pooled_spread(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
@@ -49,7 +49,7 @@ def test_two_experiments_tell_how_many_more_runs_of_each_by_their_pooled_spread(
     answer = deviate("plan", "one.csv", "two.csv", "--difference", "0.01")
     assert answer.code == 0, answer.both
     assert answer.out.splitlines()[0] == (
-        "Runs     32 of each: 27 more of one, 28 more of two (about 35 more starts of two at its 20 % failure rate)"
+        "Runs       32 of each: 27 more of one, 28 more of two (about 35 more starts of two at its 20 % failure rate)"
     )
     assert "SD 0.0140 [" in answer.out
     assert "of test_acc in one and two, n = 5 + 4" in answer.out

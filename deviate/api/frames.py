@@ -9,7 +9,7 @@ from deviate.errors import InputError
 from deviate.model.findings import Findings
 from deviate.model.records import CapturedSet, Experiment
 from deviate.registry import wing
-from deviate.report.data.rows import comparison_rows, description_rows
+from deviate.report.data.rows import comparison_rows, description_rows, score_rows
 from deviate.report.format import SURROGATE
 
 if TYPE_CHECKING:
@@ -28,19 +28,9 @@ def findings_frame(findings: Findings) -> "pd.DataFrame":
 
 def scores_frame(findings: Findings) -> "pd.DataFrame":
     """A row per experiment, metric and run that ended."""
-    rows: list[tuple[object, ...]] = []
-    for item in findings.experiments:
-        for description in item.descriptions:
-            cells: dict[int, tuple[float | None, str]] = {
-                score.replicate: (score.value, "") for score in description.scores
-            }
-            cells |= {replicate: (None, reason) for replicate, reason in description.missing}
-            whose = item.experiment.name, item.experiment.variant, description.metric.name
-            rows += [(*whose, replicate, *cells[replicate]) for replicate in sorted(cells)]
-    names = ("experiment", "variant", "metric", "replicate", "score", "reason")
-    kinds = (str, str, str, int, float, str)
-    columns: list[tuple[object, ...]] = list(zip(*rows, strict=True)) or [()] * len(names)
-    return _pandas_frame({name: (kind, list(column)) for name, kind, column in zip(names, kinds, columns, strict=True)})
+    kinds = {"experiment": str, "variant": str, "metric": str, "replicate": int, "score": float, "reason": str}
+    rows = [row for row in score_rows(findings) if row.score is not None or row.reason]
+    return _pandas_frame({name: (kind, [getattr(row, name) for row in rows]) for name, kind in kinds.items()})
 
 
 def _pandas_frame(columns: dict[str, tuple[type, list[object]]]) -> "pd.DataFrame":

@@ -1,18 +1,19 @@
 """`deviate analyze`: what would be recorded, and why."""
 
 import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deviate.cli.app import Form, as_json, command, named_folder, nearest, width
+from deviate.cli.app import Form, command, named_folder, nearest, print_document
+from deviate.cli.entries import entries_document, refuse_folder
 from deviate.cli.options.groups import in_output
-from deviate.project.entry_scripts import entries_document, refuse_folder, render_entries
 from deviate.project.prepare import AnalyzedScript, analyze_target, apply_config, find_target, save_analysis
 from deviate.replay.gpus import on_this_machine
-from deviate.report.format import clean
-from deviate.report.parts.analysis_text import render_analysis
+from deviate.report.document import Document, Fact, Facts, fact, paragraph
+from deviate.report.parts.analysis_text import analysis_document
 
 
 @command(
@@ -44,18 +45,13 @@ def analyze_command(
         entries = rank_scripts(folder)
         if save or edit:
             raise refuse_folder(entries, cwd, f"analyze {'--save' if save else '--edit'}")
-        document = entries_document(entries)
-        as_text = form is Form.table
-        typer.echo(
-            render_entries(entries, cwd, width(), is_whole=everything) if as_text else as_json(document),
-            nl=not as_text,
-        )
+        print_document(entries_document(entries, cwd, is_whole=everything), form)
         return
     target = find_target(command, cwd)
     if edit:
         from deviate.project.edit import edit_config
 
-        _say_saved(edit_config(target), "", is_aside=False)
+        print_document(Document(sections=(paragraph(Facts(tuple(_saved(edit_config(target), "")))),)))
         return
     script = analyze_target(target)
     summary = ""
@@ -63,18 +59,22 @@ def analyze_command(
         script, saved = save_analysis(script)
         summary = f" ({saved})" if str(saved) else ""
     prepared = apply_config(script)
-    if form is Form.json:
-        typer.echo(as_json(to_document(prepared.analysis, prepared.selection)))
-    else:
-        analysis = prepared.analysis if everything else on_this_machine(prepared.analysis)
-        text = render_analysis(analysis, prepared.selection, width(), is_explained=explain, is_whole=everything)
-        typer.echo(text)
-    for note in prepared.notes:
-        typer.echo(f"Note       {clean(note)}", err=form is Form.json)
-    if save:
-        _say_saved(script, summary, is_aside=form is Form.json)
+    analysis = prepared.analysis if everything or form is Form.json else on_this_machine(prepared.analysis)
+    further = [fact("Note", note) for note in prepared.notes]
+    further += _saved(script, summary) if save else []
+    document = analysis_document(
+        analysis,
+        prepared.selection,
+        is_explained=explain,
+        is_whole=everything,
+        rest=further,
+        data=lambda: to_document(analysis, prepared.selection),
+    )
+    print_document(document, form)
+    if form is Form.json and further:
+        print_document(Document(sections=(paragraph(Facts(tuple(further))),)), file=sys.stderr)
 
 
-def _say_saved(script: AnalyzedScript, summary: str, *, is_aside: bool) -> None:
-    typer.echo(f"Saved      {nearest(script.config_path)}{summary}", err=is_aside)
-    typer.echo(f"Next       deviate run {shlex.quote(script.analysis.script)}", err=is_aside)
+def _saved(script: AnalyzedScript, summary: str) -> list[Fact]:
+    command = f"deviate run {shlex.quote(script.analysis.script)}"
+    return [fact("Saved", f"{nearest(script.config_path)}{summary}"), fact("Next", command, is_code=True)]

@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
@@ -20,6 +20,9 @@ from deviate import __version__
 from deviate.cli.options.groups import flatten
 from deviate.cli.options.help import HelpFlags, VerbCommand
 from deviate.errors import DeviateError, InUseError, PluginWarning
+
+if TYPE_CHECKING:  # with the plots of reports
+    from deviate.report.document import Document
 
 Function = TypeVar("Function", bound=Callable[..., None])
 DONE, FAILED, WRONG_USAGE, SOME_RUNS_FAILED, IN_USE, INTERRUPTED = 0, 1, 2, 3, 75, 130
@@ -129,11 +132,24 @@ def as_json(document: object) -> str:
 
 
 def width() -> int:
-    return shutil.get_terminal_size((120, 24)).columns
+    """Columns of the terminal, or of COLUMNS; a pipe or a file gets whole lines."""
+    from deviate.report.medium import WHOLE
+
+    return shutil.get_terminal_size((120, 24)).columns if "COLUMNS" in os.environ or sys.stdout.isatty() else WHOLE
 
 
 def is_coloured() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def print_document(document: "Document", form: Form = Form.table, *, file: IO[str] | None = None) -> None:
+    """Print a document for people, or what programs read of it."""
+    from deviate.report.forms.registry import render  # which the help of a verb has no use for
+
+    if form is Form.json:
+        typer.echo(as_json(document.data()), file=file)
+    else:
+        typer.echo(render(document, "terminal", width=width(), is_coloured=is_coloured()), file=file, nl=False)
 
 
 def complete_experiments(incomplete: str) -> list[str]:

@@ -13,7 +13,7 @@ from deviate.cli.execute import Output
 from deviate.cli.gate import Gate, asked_metrics, margins_of, warn_of_few_runs
 from deviate.cli.options.origins import plan_origins
 from deviate.cli.options.runs import DEFAULT_RUNS, ExecutionFlags, LaunchFlags, SideFlags, VariantFlags
-from deviate.cli.preview import announcement
+from deviate.cli.preview import announce, announcement
 from deviate.errors import InputError
 from deviate.model.records import Experiment
 from deviate.model.texts import numbered
@@ -65,7 +65,8 @@ def run_both_sides(
             typer.echo(f"Warning: {warning}", err=True)
     with checked_out(root, reference, folder) as checkout:
         theirs = prepare_at(checkout, words, cwd, python)
-        output.say(announcement(ours, request, width()))
+        if not output.is_quiet:
+            announce(announcement(ours, request, width()), output.people)
         at = f"{reference.name}, commit {reference.commit[:10]}"
         output.say(f"Baseline {shlex.join(words) or theirs.analysis.script} at {at}")
         for note in (*checkout.notes, *theirs.notes):

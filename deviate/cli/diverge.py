@@ -15,7 +15,7 @@ from deviate.cli.options.groups import in_command, in_output, in_runs, in_variat
 from deviate.cli.options.results import FORMS, Documents
 from deviate.cli.options.runs import ExecutionFlags, LaunchFlags, VariantFlags, variables
 from deviate.cli.options.values import choice, seconds
-from deviate.cli.preview import announcement
+from deviate.cli.preview import announce, announcement
 from deviate.cli.publish import publish_sheet
 from deviate.diverge.findings import RUNGS, DivergenceFindings
 from deviate.diverge.report.document import diverge_document
@@ -139,7 +139,7 @@ def diverge_command(
         refuse_missing_programs(side.prepared, request)
     if not quiet or dry_run:
         apart = {f"{base}-{side.label}": side.prepared.target.command for side in sides if side.label}
-        typer.echo(announcement(first, request, width(), name=base, apart=apart), file=output.people)
+        announce(announcement(first, request, width(), name=base, apart=apart), output.people)
     if dry_run:
         typer.echo("\n".join(f"{'Levels' if at == 0 else '':<9}{line}" for at, line in enumerate(LEVELS)))
         return

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import typer
 
-from deviate.cli.app import Form, as_json, command, complete_experiments, is_coloured, width
+from deviate.cli.app import Form, command, complete_experiments, print_document, width
 from deviate.cli.options.groups import in_command, in_machine, in_output
 from deviate.doctor.examine import TIMEOUT_S, examine, to_document
 from deviate.errors import InputError
 from deviate.project.command import default_python
-from deviate.report.parts.doctor_text import render_diagnosis
+from deviate.report.parts.doctor_text import diagnosis_document
 
 
 @command(
@@ -40,10 +40,7 @@ def doctor_command(
         _print_report(python, timeout, experiment)
         return
     diagnosis = examine(python or default_python(), timeout_s=timeout, on_change=_show_examined)
-    if form is Form.json:
-        typer.echo(as_json(to_document(diagnosis)))
-    else:
-        typer.echo(render_diagnosis(diagnosis, width(), is_coloured=is_coloured()), nl=False)
+    print_document(diagnosis_document(diagnosis, lambda: to_document(diagnosis)), form)
 
 
 def _print_report(python: str | None, timeout_s: float, experiment: str | None) -> None:

@@ -1,13 +1,14 @@
 """`deviate import`: results from elsewhere become an experiment like any other."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deviate.cli.app import command, nearest
+from deviate.cli.app import command, nearest, print_document
 from deviate.cli.options.groups import in_records, in_runs
 from deviate.cli.options.results import IMPORTER
 from deviate.errors import InputError
@@ -15,13 +16,13 @@ from deviate.records.experiments import published_table, read_files
 from deviate.records.importers import Imported
 from deviate.records.layout import records_folder
 from deviate.records.trackers.groups import Grouping, RunGroup
+from deviate.report.document import Document, Facts, fact, listing, paragraph
 from deviate.report.format import clean, counted
 
 MOST_GROUPS = 20
 """Groups of a project that are imported without a choice."""
 MOST_SETTINGS = 5
 """Settings that the list of groups has a column for."""
-LONGEST_CELL = 40
 FEWEST_SLOW = 10
 """Runs from which on reading them over a network takes so long that it is announced."""
 
@@ -93,8 +94,7 @@ def _import_project(
     groups = select_groups(grouping, chosen)
     is_choice_open = not chosen and len(groups) > MOST_GROUPS
     if is_dry or len(grouping.groups) > 1:
-        for line in _listing(grouping, groups if is_dry or not is_choice_open else groups[:MOST_GROUPS]):
-            typer.echo(line)
+        print_document(_listing(grouping, groups if is_dry or not is_choice_open else groups[:MOST_GROUPS]))
     if is_dry:
         return
     if is_choice_open:
@@ -125,16 +125,14 @@ def _names(grouping: Grouping, groups: Sequence[RunGroup], name: str | None) -> 
     )
 
 
-def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
+def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Document:
     """The groups in a table, and what they were made by."""
-    from deviate.report.lines import align_columns  # it needs rich, which an import of files does without
-
     project = grouping.project
     n_runs, n_groups = counted(len(project.runs), "run"), counted(len(grouping.groups), "group")
-    yield f"Project  {clean(project.address)}: {n_runs} in {n_groups}"
-    if grouping.left_out:
-        yield f"Grouped  without: {clean(', '.join(grouping.left_out))}"
-    columns = list(groups[0].differing)[:MOST_SETTINGS]
+    head = [fact("Project", f"{project.address}: {n_runs} in {n_groups}")]
+    head += [fact("Grouped", f"without: {', '.join(grouping.left_out)}")] if grouping.left_out else []
+    settings = list(groups[0].differing)
+    columns = settings[:MOST_SETTINGS]
     rows = [
         (
             group.name,
@@ -142,19 +140,16 @@ def _listing(grouping: Grouping, groups: Sequence[RunGroup]) -> Iterator[str]:
             _count(group, "completed"),
             _count(group, "crashed", "diverged"),
             _count(group, "lost", "cancelled"),
-            *(_shorten(group.differing[key]) for key in columns),
+            *(group.differing[key] for key in columns),
         )
         for group in groups
     ]
-    yield align_columns([("name", "runs", "finished", "failed", "not counted", *columns), *rows])
-    if (n_more := len(groups[0].differing) - len(columns)) > 0:
-        yield f"Settings {n_more} more differ: {clean(', '.join(list(groups[0].differing)[MOST_SETTINGS:]))}"
-    for search in dict.fromkeys(group.tuned for group in groups if group.tuned):
-        yield f"Tuned    {sum(group.tuned == search for group in groups)} listed: {clean(search)}"
-
-
-def _shorten(value: str) -> str:
-    return value if len(value) <= LONGEST_CELL else f"{value[: LONGEST_CELL - 1]}…"
+    table = listing(("name", "runs", "finished", "failed", "not counted", *columns), rows)
+    tuned = Counter(group.tuned for group in groups if group.tuned)
+    rest = [fact("Tuned", f"{n} listed: {search}") for search, n in tuned.items()]
+    if more := settings[MOST_SETTINGS:]:
+        rest.insert(0, fact("Settings", f"{len(more)} more differ: {', '.join(more)}"))
+    return Document(sections=(paragraph(Facts(tuple(head)), table, Facts(tuple(rest))),))
 
 
 def _count(group: RunGroup, *states: str) -> str:

@@ -12,7 +12,7 @@ from deviate.cli.execute import Output
 from deviate.cli.options.groups import in_command, in_machine, in_output, in_records, in_runs, in_variation
 from deviate.cli.options.results import CONFIDENCE, FORMS, Documents
 from deviate.cli.options.runs import DEFAULT_RUNS, Command, ExecutionFlags, LaunchFlags, VariantFlags
-from deviate.cli.preview import announcement
+from deviate.cli.preview import announce, announcement
 from deviate.cli.publish import publish_sheet
 from deviate.errors import InputError
 from deviate.model.records import Experiment
@@ -76,7 +76,7 @@ def overhead_command(
     folder = deviate_folder(prepared.target.root)
     validate_request(prepared, request, AnalysisOptions(), folder, starts=not dry_run)
     if not quiet or dry_run:
-        typer.echo(announcement(prepared, request, width(), name=name_of_timed), file=output.people)
+        announce(announcement(prepared, request, width(), name=name_of_timed), output.people)
     if dry_run:
         return
     options = AnalysisOptions(confidence=confidence)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from deviate.cli.app import Form, as_json, command, complete_sources
+from deviate.cli.app import Form, command, complete_sources, print_document
 from deviate.cli.options.groups import in_difference, in_output, in_runs, in_verdict
 from deviate.cli.options.results import CONFIDENCE, METRIC
 from deviate.errors import InputError
@@ -16,8 +16,7 @@ from deviate.model.records import Spending
 from deviate.records.experiments import read_one
 from deviate.records.layout import records_folder
 from deviate.report.data.published import plain
-from deviate.report.lines import align_columns
-from deviate.report.parts.plan_text import plan_lines, plan_notes, plan_table
+from deviate.report.parts.plan_text import plan_document
 
 MOST_SIDES = 2
 
@@ -77,14 +76,7 @@ def plan_command(
     from deviate.stats.design.design import SHOWN_RUNS, find_design  # half a second of scipy, which help does not need
 
     design = find_design(question, spread, runs or SHOWN_RUNS)
-    if form is Form.json:
-        typer.echo(as_json(plain(design)))
-        return
-    typer.echo("\n".join(plan_lines(design)))
-    typer.echo("")
-    typer.echo(align_columns(plan_table(design)))
-    typer.echo("")
-    typer.echo("\n".join(plan_notes(design)))
+    print_document(plan_document(design, lambda: plain(design)), form)
 
 
 def _read_pilot(names: Sequence[str], sd: float | None, metric: str | None, confidence: float) -> Pilot | None:

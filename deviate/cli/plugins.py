@@ -3,13 +3,10 @@
 import sys
 from typing import Any
 
-import typer
-
-from deviate.cli.app import Form, as_json, command
+from deviate.cli.app import Form, command, print_document
 from deviate.cli.options.groups import in_output
 from deviate.doctor.plugins import PluginState, inspect_plugins
-from deviate.report.format import clean
-from deviate.report.lines import align_columns
+from deviate.report.document import Block, Document, Remark, listing, paragraph
 
 
 @command("plugins", epilog="Example: deviate plugins --format json")
@@ -21,20 +18,18 @@ def plugins_command(
     Packages are searched in the environment of deviate. A plug-in that cannot be used is left out by every verb.
     """
     states = inspect_plugins()
-    if form is Form.json:
-        typer.echo(as_json([_entry(state) for state in states]))
-        return
     usable = [state for state in states if not state.problem]
-    if usable:
-        typer.echo(align_columns([("kind", "adds", "package", "module", "loaded"), *map(_row, usable)]))
-    elif not states:
-        typer.echo(f"No plug-ins are installed in {sys.prefix}, the environment of deviate.")
-        typer.echo("The repository of deviate has a template for one: examples/plugin")
     broken = [state for state in states if state.problem]
+    parts: list[list[Block]] = []
+    if usable:
+        parts.append([listing(("kind", "adds", "package", "module", "loaded"), map(_row, usable))])
     if broken:
-        typer.echo("\nLeft out" if usable else "Left out")
-    for state in broken:
-        typer.echo(_paragraph(state))
+        parts.append(["Left out", *map(_left_out, broken)])
+    if not states:
+        here = f"No plug-ins are installed in {sys.prefix}, the environment of deviate."
+        parts.append([here, "The repository of deviate has a template for one: examples/plugin"])
+    sections = tuple(paragraph(*blocks) for blocks in parts)
+    print_document(Document(sections=sections, data=lambda: list(map(_entry, states))), form)
 
 
 def _row(state: PluginState) -> tuple[str, ...]:
@@ -43,11 +38,11 @@ def _row(state: PluginState) -> tuple[str, ...]:
     return state.kind, ", ".join(state.adds), f"{plugin.package} {plugin.version}", plugin.module, where
 
 
-def _paragraph(state: PluginState) -> str:
+def _left_out(state: PluginState) -> Remark:
     """Which plug-in is left out, why, and what to do."""
     plugin = state.plugin
     head = f"{state.kind or plugin.group} {plugin.name} of {plugin.package} {plugin.version} ({plugin.module})"
-    return "\n".join((f"  {clean(head)}", f"    {clean(state.problem)}", f"    {clean(state.remedy)}"))
+    return Remark(head, "", (state.problem, state.remedy))
 
 
 def _entry(state: PluginState) -> dict[str, Any]:

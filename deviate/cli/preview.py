@@ -3,8 +3,12 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import IO
+
+import typer
 
 from deviate.base.redaction import redact_words
+from deviate.cli.app import print_document
 from deviate.model.analysis import Analysis
 from deviate.model.places import place_text
 from deviate.model.texts import first_few
@@ -13,20 +17,18 @@ from deviate.replay.capture_options import describe_capture, is_trace, with_defa
 from deviate.replay.experiments import Request
 from deviate.replay.gpus import on_this_machine
 from deviate.replay.variants import describe_variant
+from deviate.report.document import Document, Fact, Facts, fact, paragraph
 from deviate.report.format import clean, size_text
-from deviate.report.lines import hang
-from deviate.report.parts.analysis_text import render_brief
+from deviate.report.parts.analysis_text import brief_facts
 
-INDENT = " " * 9
-NARROWEST = 60
 MOST_PLACES = 4
 NONE: Mapping[str, Sequence[str]] = MappingProxyType({})
 TRACKERS = ("wandb", "neptune", "clearml", "swanlab", "comet", "mlflow")
 """Sinks that would publish each run."""
 GROUPED = frozenset({"wandb", "swanlab", "comet", "mlflow"})
 """Trackers whose runs are given the experiment as their group."""
-MOST_LINES = 12
-LEFT_OUT_FIRST = ("Hazards", "Outputs", "Capture", "Inside", "Prepare", "Then", "Note")
+MOST_LINES, MARGIN = 12, 11
+LEFT_OUT_FIRST = ("Hazards", "Outputs", "Capture", "Inside", "Prepare", "Then", "Note", "Seeds")
 """What `deviate analyze` and the report have as well, in the order in which a long preview leaves it out."""
 FATES: Mapping[str, str] = MappingProxyType({
     "tracker-id": "kept as the script has it, over what would tell the runs apart",
@@ -46,69 +48,64 @@ def announcement(
     name: str | None = None,
     apart: Mapping[str, Sequence[str]] = NONE,
     cost: str = "",
-) -> str:
-    """Text for a terminal of that width; ends with an empty line before the output of runs.
+) -> Document:
+    """What will be run, before the output of the runs.
 
     Args:
+        width: of the terminal. Of a long preview, what decides nothing before the first run is left out.
         name: of the experiment, where it is one of several that are run together.
         apart: names of experiments and their commands, where runs of one request are started from several.
         cost: what the runs take, as far as it is known.
     """
-    script_analysis = prepared.analysis
-    paragraphs = [
+    analysis = prepared.analysis
+    facts = [
+        *brief_facts(on_this_machine(analysis), prepared.selection),
         *_seeds(prepared, request),
-        *_outside(script_analysis, request, name or request.name or "NAME"),
-        *(f"Variant  {variant.name}: {describe_variant(variant)}" for variant in request.variants),
+        *_outside(analysis, request, name or request.name or "NAME"),
+        *(fact("Variant", f"{variant.name}: {describe_variant(variant)}") for variant in request.variants),
         *_capture(request),
     ]
-    width = max(width, NARROWEST)
-    lines = [
-        *render_brief(on_this_machine(script_analysis), prepared.selection, width),
-        *(line for text in paragraphs for line in hang(clean(text), width, "", INDENT)),
-    ]
-    if script_analysis.outputs:
-        lines.append(f"Outputs  start empty in each run: {', '.join(script_analysis.outputs)}")
-    lines += [f"Note     {clean(note)}" for note in prepared.notes]
-    lines += _commands(prepared, request, apart or {name: prepared.target.command})
-    lines += hang(f"Cost     {cost}", width, "", INDENT) if cost else []
+    if analysis.outputs:
+        facts.append(fact("Outputs", f"start empty in each run: {', '.join(analysis.outputs)}"))
+    facts += [fact("Note", note) for note in prepared.notes]
+    facts += _commands(prepared, request, apart or {name: prepared.target.command})
+    facts += [fact("Cost", cost)] if cost else []
     place = clean(name or request.name or "") or "NAME, named after the script"
-    lines += [] if apart else [f"Record   .deviate/experiments/{place}"]
-    return "\n".join([*_keep_short(lines), ""])
-
-
-def _keep_short(lines: Sequence[str]) -> list[str]:
-    """A preview of at most `MOST_LINES`: what decides nothing before the first run is left out first, then cut."""
-    paragraphs = [text.split("\0") for text in "\n".join(lines).replace(f"\n{INDENT}", f"\0{INDENT}").split("\n")]
+    facts += [] if apart else [fact("Record", f".deviate/experiments/{place}", is_code=True)]
     for label in LEFT_OUT_FIRST:
-        if sum(map(len, paragraphs)) > MOST_LINES:
-            paragraphs = [paragraph for paragraph in paragraphs if not paragraph[0].startswith(label)]
-    while sum(map(len, paragraphs)) > MOST_LINES and (longest := max(paragraphs, key=len))[1:]:
-        longest[-2:] = [f"{longest[-2]} …"]
-    return [line for paragraph in paragraphs for line in paragraph]
+        if sum(1 if one.is_code else -(-len(one.cell.text) // (width - MARGIN)) for one in facts) > MOST_LINES:
+            facts = [one for one in facts if one.label != label]
+    return Document(sections=(paragraph(Facts(tuple(facts))),))
+
+
+def announce(document: Document, file: IO[str]) -> None:
+    """Print the preview, and an empty line before the output of runs."""
+    print_document(document, file=file)
+    typer.echo(file=file)
 
 
 def _commands(
     prepared: PreparedScript,
     request: Request,
     commands: Mapping[str, Sequence[str]] | Mapping[str | None, Sequence[str]],
-) -> Iterator[str]:
+) -> Iterator[Fact]:
     """Commands of a run, in order."""
     for words in request.prepare:
-        yield f"Prepare  once: {_command(words)}"
+        yield fact("Prepare", f"once: {_command(words)}", is_code=True)
     for name, command in commands.items():
-        whose = f"{clean(name)}: " if name is not None else ""
-        yield f"Running  {whose}{request.runs // len(commands)} x {_command(command)}"
+        whose = f"{name}: " if name is not None else ""
+        yield fact("Running", f"{whose}{request.runs // len(commands)} x {_command(command)}", is_code=True)
     for words in prepared.target.then:
-        yield f"Then     {_command(words)}"
+        yield fact("Then", _command(words), is_code=True)
     if request.wrap:
-        yield f"Inside   {_command(request.wrap)}"
+        yield fact("Inside", _command(request.wrap), is_code=True)
 
 
 def _command(words: Sequence[str]) -> str:
     return shlex.join(redact_words(words))
 
 
-def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
+def _seeds(prepared: PreparedScript, request: Request) -> Iterator[Fact]:
     """What happens to the seeds of the script."""
     script_analysis = prepared.analysis
     if not script_analysis.seeds:
@@ -120,7 +117,7 @@ def _seeds(prepared: PreparedScript, request: Request) -> Iterator[str]:
     if replacing:
         where = f" in {', '.join(replacing)}" if untouched else ""
         sentences.insert(0, f"replaced{where} where they are for what varies, kept where for what is held")
-    yield f"Seeds    {places}: {'; '.join(sentences)}"
+    yield fact("Seeds", f"{places}: {'; '.join(sentences)}")
 
 
 def _places(places: Sequence[tuple[str, int]], script: str) -> str:
@@ -131,15 +128,15 @@ def _places(places: Sequence[tuple[str, int]], script: str) -> str:
     return first_few(list(texts), MOST_PLACES)
 
 
-def _capture(request: Request) -> Iterator[str]:
+def _capture(request: Request) -> Iterator[Fact]:
     """What is captured besides metrics, and its maximum size."""
     if request.capture and not is_trace(request.capture):
         limit, n_runs = int(dict(with_defaults(request.capture))["limit"]), request.runs * len(request.variants)
         most = f"at most {size_text(limit)} of each run, {size_text(limit * n_runs)} of {n_runs} together"
-        yield f"Capture  {describe_capture(request.capture)}; {most}"
+        yield fact("Capture", f"{describe_capture(request.capture)}; {most}")
 
 
-def _outside(analysis: Analysis, request: Request, experiment: str) -> Iterator[str]:
+def _outside(analysis: Analysis, request: Request, experiment: str) -> Iterator[Fact]:
     """What happens to effects of the script outside of its work copy."""
     used = [name for name in TRACKERS if any(_is_of(site.sink, name) for site in analysis.sites)]
     used += [name for name in TRACKERS if any(_is_of(effect.what, name) for effect in analysis.side_effects)]
@@ -153,16 +150,17 @@ def _outside(analysis: Analysis, request: Request, experiment: str) -> Iterator[
             (f"offline in {where}{group}{sync}", offline),
             (f"as the script has them in {', '.join(online)}", online),
         ]
-        yield f"Trackers {', '.join(dict.fromkeys(used))}: {'; '.join(fate for fate, names in fates if names)}"
+        told = "; ".join(fate for fate, names in fates if names)
+        yield fact("Trackers", f"{', '.join(dict.fromkeys(used))}: {told}")
     for kind, fate in FATES.items():
         those = [effect for effect in analysis.side_effects if effect.kind == kind]
         withheld = [effect for effect in those if kind == "upload" and not online and _is_kept_back(effect.what)]
         further = [(effect.file, effect.line) for effect in those if effect not in withheld]
         if withheld:
             uploads = _places([(effect.file, effect.line) for effect in withheld], analysis.script)
-            yield f"Outside  upload at {uploads}: stays on the disk, offline"
+            yield fact("Outside", f"upload at {uploads}: stays on the disk, offline")
         if further:
-            yield f"Outside  {kind} at {_places(further, analysis.script)}: {fate}"
+            yield fact("Outside", f"{kind} at {_places(further, analysis.script)}: {fate}")
 
 
 def _is_of(name: str, tracker: str) -> bool:

@@ -10,14 +10,14 @@ import typer
 
 from deviate.base.decisions import log_decision
 from deviate.base.kept import keep, read_kept
-from deviate.cli.app import Form, as_json, command
+from deviate.cli.app import Form, command, print_document
 from deviate.cli.options.groups import in_output
 from deviate.errors import RecordError
 from deviate.records.fingerprint import fingerprint
 from deviate.records.layout import records_folder
 from deviate.records.plans import experiment_folders
-from deviate.report.format import decimals, duration, number, size_text, with_unit
-from deviate.report.lines import align_columns, name
+from deviate.report.document import Block, Document, listing, paragraph
+from deviate.report.format import clean, decimals, duration, name_text, number, size_text, with_unit
 
 MOST_WORDS = 12
 """Words of a command that a line of the list has room for."""
@@ -33,17 +33,15 @@ def list_command(
     """List recorded experiments, one line per variant."""
     folder = records_folder(Path.cwd().resolve())
     entries, damaged = read_entries(folder, has_size=size)
-    if form is Form.json:
-        typer.echo(as_json([*entries, *(_damaged_entry(name, error) for name, error in damaged.items())]))
-        return
-    if not entries and not damaged:
-        typer.echo(f"No experiments under {folder}. Run one: deviate run train.py")
-        return
-    head = ("name", "variant", "done", "failed", "running", "mean ± SD", "age", "size", "command")
-    if entries:
-        typer.echo(align_columns([head, *(_row(entry) for entry in entries)]))
-    for unread, error in damaged.items():
-        typer.echo(f"{unread}: {error.message}; {error.hint}", err=True)
+    data = [*entries, *(_damaged_entry(name, error) for name, error in damaged.items())]
+    columns = ("name", "variant", "done", "failed", "running", "mean ± SD", "age", "size", "command")
+    blocks: list[Block] = [listing(columns, map(_row, entries))] if entries else []
+    if not data:
+        blocks.append(f"No experiments under {folder}. Run one: deviate run train.py")
+    print_document(Document(sections=(paragraph(*blocks),), data=lambda: data), form)
+    if form is not Form.json:
+        for unread, error in damaged.items():
+            typer.echo(f"{unread}: {error.message}; {error.hint}", err=True)
 
 
 def read_entries(folder: Path, *, has_size: bool = False) -> tuple[list[dict[str, Any]], dict[str, RecordError]]:
@@ -123,4 +121,4 @@ def _mean_text(mean: dict[str, Any] | None) -> str:
         return ""
     places = decimals(mean["sd"] / mean["n"] ** 0.5) if mean["sd"] is not None else None
     spread = f" ± {number(mean['sd'], places)}" if places is not None else ""
-    return f"{name(mean['metric'])} {with_unit(number(mean['mean'], places) + spread, name(mean['unit']))}"
+    return f"{name_text(mean['metric'])} {with_unit(number(mean['mean'], places) + spread, clean(mean['unit']))}"

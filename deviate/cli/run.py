@@ -11,6 +11,7 @@ from deviate import pipeline
 from deviate.cli import sweep
 from deviate.cli.app import command, named_folder, width
 from deviate.cli.cost import Outlook, foresee
+from deviate.cli.entries import refuse_folder
 from deviate.cli.execute import Output, conclude
 from deviate.cli.options.groups import in_output, in_runs
 from deviate.cli.options.origins import is_from_variable, plan_origins, variables_in_use
@@ -27,10 +28,9 @@ from deviate.cli.options.runs import (
     VariantFlags,
 )
 from deviate.cli.options.values import commands, pair, seconds
-from deviate.cli.preview import announcement
+from deviate.cli.preview import announce, announcement
 from deviate.errors import InputError
 from deviate.pipeline import Requests, refuse_disjoint
-from deviate.project.entry_scripts import refuse_folder
 from deviate.project.prepare import PreparedScript
 from deviate.project.validate import has_all_names, validate_request
 from deviate.replay.experiments import Request, interpreter_labels, specs_of
@@ -162,7 +162,7 @@ def _announce(requests: Requests, output: Output, outlook: Outlook, *, is_silent
     for side, (prepared, request) in shown:
         if not is_silent:
             cost = outlook.text(has_sources=True) if side == shown[-1][0] else ""
-            typer.echo(announcement(prepared, request, width(), name=side, cost=cost), file=output.people)
+            announce(announcement(prepared, request, width(), name=side, cost=cost), output.people)
     variables = variables_in_use()
     if variables and not is_silent:
         typer.echo(f"Set by   {', '.join(variables)}\n", file=output.people)

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from deviate.cli.app import Form, as_json, command, complete_experiments, width
+from deviate.cli.app import Form, command, complete_experiments, print_document
 from deviate.cli.options.groups import in_output, in_runs
 from deviate.cli.options.results import CONFIDENCE
-from deviate.cli.show_experiment import describe_experiment, experiment_document, experiment_text
-from deviate.cli.show_run import find_runs, run_document, run_text
+from deviate.cli.show_experiment import describe_experiment, experiment_document
+from deviate.cli.show_run import find_runs, run_document
 from deviate.errors import InputError
 from deviate.records.layout import log_files, records_folder
 from deviate.replay.states import RunState, attempt_states, run_states
@@ -52,8 +52,7 @@ def show_command(
     if run is None:
         if log or stderr or follow:
             raise InputError("a log is that of one run", f"name it: deviate show {name} --run 0 --log")
-        overview = describe_experiment(folder, variant, confidence=confidence)
-        typer.echo(as_json(experiment_document(overview)) if form is Form.json else experiment_text(overview, width()))
+        print_document(experiment_document(describe_experiment(folder, variant, confidence=confidence)), form)
         return
     states = [state for state in run_states(folder, read_plan(folder)) if variant in {"", state.variant}]
     matches = find_runs(states, run, name)
@@ -61,10 +60,8 @@ def show_command(
         if log and stderr:
             raise InputError("--log and --stderr are two streams", "ask for one of them")
         _print_log(_only(matches, plain), is_stderr=stderr, follows=follow)
-    elif form is Form.json:
-        typer.echo(as_json([run_document(folder, state) for state in matches]))
     else:
-        typer.echo("\n\n".join(run_text(folder, state) for state in matches))
+        print_document(run_document(folder, matches), form)
 
 
 def _only(matches: tuple[RunState, ...], name: str) -> Path:

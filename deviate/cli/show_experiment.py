@@ -1,4 +1,4 @@
-"""Output of `deviate show`, collected from the experiment's folder: text for people, a document for programs."""
+"""Output of `deviate show`, collected from the experiment's folder."""
 
 import dataclasses
 import shlex
@@ -30,14 +30,11 @@ from deviate.replay.states import (
     rung_of,
 )
 from deviate.replay.variants import VARY, describe_variant
-from deviate.report.format import clean, counted, duration, instant, replicates, size_text
-from deviate.report.lines import align_columns, fill_lines, name
+from deviate.report.document import Block, Document, Fact, Facts, fact, labelled, listing, paragraph
+from deviate.report.format import counted, duration, instant, name_text, replicates, size_text
 from deviate.report.parts.divergence import run_command
 from deviate.report.parts.script_seeds import seed_sentence
 
-LABEL_WIDTH = 12
-NARROWEST = 40
-UNBROKEN = frozenset({"Experiment", "Command", "Then", "Prepare", "Wrap", "Environment", "Run again"})
 DEFAULT = "default"
 
 
@@ -153,27 +150,23 @@ def _planned_values(plan: Plan) -> Iterator[tuple[str, Any]]:
         yield from (("vary", place) for place in places if place)
 
 
-def experiment_text(overview: Overview, width: int) -> str:
-    """Text no wider than `width`, except for commands and paths, which are not wrapped so that they can be copied."""
-    plan = overview.plan
-    sections = [
-        "\n".join(line for label, text in _head(overview) for line in _lines(label, clean(text), width)),
-        *([] if plan.imported else [_settings_text(_plan_of(overview), width)]),
-        runs_text(overview.states),
-        "\n".join(line for label, text in _foot(overview) for line in _lines(label, text, width)),
-    ]
-    return "\n\n".join(part for part in sections if part)
+def experiment_document(overview: Overview) -> Document:
+    """What is shown of an experiment: how it is run, its settings, its runs, and their means."""
+    settings = [] if overview.plan.imported else [paragraph(*_settings(_plan_of(overview)))]
+    foot = Facts(tuple(_foot(overview)))
+    parts = (
+        paragraph(Facts(tuple(_head(overview)))),
+        *settings,
+        paragraph(*runs_part(overview.states)),
+        paragraph(foot),
+    )
+    return Document(sections=parts, data=lambda: _data(overview))
 
 
 def _plan_of(overview: Overview) -> Plan:
     """The plan with the variants that are shown."""
     variants = tuple(one for one in overview.plan.variants if overview.variant in {"", one.name})
     return dataclasses.replace(overview.plan, variants=variants)
-
-
-def _lines(label: str, text: str, width: int) -> list[str]:
-    first, indent = f"{label:<{LABEL_WIDTH}}", " " * LABEL_WIDTH
-    return [first + text] if label in UNBROKEN else fill_lines(text, max(width, NARROWEST), first, indent)
 
 
 def _again(plan: Plan, variants: Sequence[VariantPlan]) -> str:
@@ -213,18 +206,18 @@ MOST_ROWS = 200
 """Maximum number of runs in the table."""
 
 
-def runs_text(states: Sequence[RunState]) -> str:
+def runs_part(states: Sequence[RunState]) -> Iterator[Block]:
     """A table of runs, of many those that have not completed; waiting runs that were not started are summarised."""
     runs_of: dict[str, list[RunState]] = {}
     for state in states:
         runs_of.setdefault(state.variant, []).append(state)
-    several = len(runs_of) > 1
     n_steps = {variant: n_steps_of(runs) for variant, runs in runs_of.items()}
     started = [state for state in states if state.attempt]
     listed = started
     if len(started) > MOST_ROWS:
         listed = [state for state in started if state.state != "completed"][:MOST_ROWS]
     n_more = len(started) - len(listed)
+    several = len(runs_of) > 1
     rows = [
         (
             *([state.variant] if several else []),
@@ -240,17 +233,13 @@ def runs_text(states: Sequence[RunState]) -> str:
         for state in listed
     ]
     head = ("variant",) if several else ()
-    columns = (*head, "replicate", "state", "attempt", "host", "device", "time", "step", "reason")
-    lines = [align_columns([columns, *rows])] if rows else []
+    if rows:
+        yield listing((*head, "replicate", "state", "attempt", "host", "device", "time", "step", "reason"), rows)
     if n_more:
-        lines.append(
-            f"{n_more:,} {'more ' if rows else ''}runs are not listed: --run NUMBER shows one, --format json all"
-        )
+        yield f"{n_more:,} {'more ' if rows else ''}runs are not listed: --run NUMBER shows one, --format json all"
     for variant, runs in runs_of.items():
-        waiting = tuple(state.replicate for state in runs if not state.attempt)
-        if waiting:
-            lines.append(f"{f'{clean(variant)} ' if several else ''}{replicates(waiting)} waiting")
-    return "\n".join(lines)
+        if waiting := tuple(state.replicate for state in runs if not state.attempt):
+            yield f"{f'{variant} ' if several else ''}{replicates(waiting)} waiting"
 
 
 def state_text(state: RunState) -> str:
@@ -266,7 +255,7 @@ def step_text(state: RunState, n_steps: int | None) -> str:
     return f"{at} of {n_steps}" if n_steps is not None and at <= n_steps and state.state != "completed" else str(at)
 
 
-def experiment_document(overview: Overview) -> dict[str, Any]:
+def _data(overview: Overview) -> dict[str, Any]:
     """The experiment as a JSON object."""
     plan = overview.plan
     return {
@@ -323,66 +312,63 @@ def variables_text(variables: dict[str, str]) -> str:
     return " ".join(f"{name}={shlex.quote(value)}" for name, value in redact_variables(variables).items())
 
 
-def _head(overview: Overview) -> Iterator[tuple[str, str]]:
+def _head(overview: Overview) -> Iterator[Fact]:
     plan = overview.plan
-    yield "Experiment", f"{plan.name}  {overview.folder}"
-    yield "State", f"being run by {overview.used_by}" if overview.used_by else _idle(overview)
-    yield "Created", _origin_text(plan)
-    for index, note in enumerate(plan.imported):
-        yield "Imported" if index == 0 else "", clean(note.removeprefix("imported "))
-    yield from () if plan.imported else command_lines(plan)
-    if not plan.imported and plan.variants and not rung_of(plan):
-        yield "Run again", _again(plan, [one for one in plan.variants if overview.variant in {"", one.name}])
-    if plan.environment and not plan.imported:
-        yield "Environment", variables_text(dict(plan.environment))
+    yield fact("Experiment", f"{plan.name}  {overview.folder}", is_code=True)
+    yield fact("State", f"being run by {overview.used_by}" if overview.used_by else _idle(overview))
+    yield fact("Created", _origin_text(plan))
+    yield from labelled("Imported", (note.removeprefix("imported ") for note in plan.imported))
+    if not plan.imported:
+        yield from command_facts(plan)
+        if plan.variants and not rung_of(plan):
+            again = _again(plan, [one for one in plan.variants if overview.variant in {"", one.name}])
+            yield fact("Run again", again, is_code=True)
+        if plan.environment:
+            yield fact("Environment", variables_text(dict(plan.environment)), is_code=True)
     for variant in plan.variants:
         if overview.variant in {"", variant.name}:
             definition = f": {describe_variant(variant.definition)}" if variant.definition else ""
-            yield "Variant", f"{variant.name}, {counted(variant.n_runs, 'run')}{definition}"
+            yield fact("Variant", f"{variant.name}, {counted(variant.n_runs, 'run')}{definition}")
     yield from () if plan.imported else _carried_out(overview)
     if rung := rung_of(plan):
-        yield "Level", f"{rung}, a pair of deviate diverge"
+        yield fact("Level", f"{rung}, a pair of deviate diverge")
     if plan.capture:
-        yield "Capture", _capture_text(overview)
+        yield fact("Capture", _capture_text(overview))
     ways = (
         (metric, f"{metric.aggregate}{', primary' if metric.is_primary else ''}") for metric in plan.selection.metrics
     )
-    yield "Metrics", ", ".join(f"{name(metric.name)} ({way})" for metric, way in ways) or "none"
+    yield fact("Metrics", ", ".join(f"{name_text(metric.name)} ({way})" for metric, way in ways) or "none")
 
 
-def command_lines(launched: Plan | Spec) -> Iterator[tuple[str, str]]:
+def command_facts(launched: Plan | Spec) -> Iterator[Fact]:
     """What is run, once or in one run."""
-    yield "Command", commands_text([launched.command]) + (f"  (in {launched.cwd})" if launched.cwd != "." else "")
-    if launched.then:
-        yield "Then", commands_text(launched.then)
-    if isinstance(launched, Plan) and launched.prepare:
-        yield "Prepare", commands_text(launched.prepare)
-    if launched.wrap:
-        yield "Wrap", commands_text([launched.wrap])
+    where = f"  (in {launched.cwd})" if launched.cwd != "." else ""
+    prepare = launched.prepare if isinstance(launched, Plan) else ()
+    commands = (("Then", launched.then), ("Prepare", prepare), ("Wrap", [launched.wrap] if launched.wrap else []))
+    yield fact("Command", f"{commands_text([launched.command])}{where}", is_code=True)
+    yield from (fact(label, commands_text(words), is_code=True) for label, words in commands if words)
 
 
-def _carried_out(overview: Overview) -> Iterator[tuple[str, str]]:
+def _carried_out(overview: Overview) -> Iterator[Fact]:
     """How runs are executed, and how many."""
     plan = overview.plan
-    yield "Seeds", f"experiment seed {plan.seed}" + (f". {overview.seeding}" if overview.seeding else "")
+    yield fact("Seeds", f"experiment seed {plan.seed}" + (f". {overview.seeding}" if overview.seeding else ""))
     if plan.n_threads is not None:
-        yield "Threads", f"{plan.n_threads} per run"
+        yield fact("Threads", f"{plan.n_threads} per run")
     if plan.looks:
-        yield "Looks", f"at {', '.join(map(str, plan.looks))} runs, {plan.spending} spending"
+        yield fact("Looks", f"at {', '.join(map(str, plan.looks))} runs, {plan.spending} spending")
     if plan.precision:
-        yield "Until", plan.precision
+        yield fact("Until", plan.precision)
 
 
-def _foot(overview: Overview) -> Iterator[tuple[str, str]]:
+def _foot(overview: Overview) -> Iterator[Fact]:
     for state in ("completed", "running", "failed", "lost", "cancelled", "waiting"):
-        n = sum(run_state.state == state for run_state in overview.states)
-        if n:
-            yield f"{state.capitalize()}", f"{n} of {len(overview.states)}"
+        if n := sum(run_state.state == state for run_state in overview.states):
+            yield fact(state.capitalize(), f"{n} of {len(overview.states)}")
     several = len({mean.variant for mean in overview.means}) > 1
     for mean in overview.means:
-        yield "Mean", f"{f'{clean(mean.variant)}: ' if several else ''}{mean_text(mean)}"
-    for warning in overview.warnings:
-        yield "Warning", clean(warning)
+        yield fact("Mean", f"{f'{mean.variant}: ' if several else ''}{mean_text(mean)}")
+    yield from (fact("Warning", warning) for warning in overview.warnings)
 
 
 def _idle(overview: Overview) -> str:
@@ -397,20 +383,20 @@ def _origin_text(plan: Plan) -> str:
     return instant(plan.created) + ago + "".join(changes)
 
 
-def _settings_text(plan: Plan, width: int) -> str:
+def _settings(plan: Plan) -> Iterator[Block]:
     """A table of the settings that were set, with what set them, and a line of those that were not."""
     settings = [
         (
             OPTION_OF_SETTING.get(name, name).replace("_", "-"),
-            duration(value) if name in {"timeout_s", "stall_timeout_s"} and value else clean(_value_text(value)),
+            duration(value) if name in {"timeout_s", "stall_timeout_s"} and value else _value_text(value),
             origin,
         )
         for name, (value, origin) in settings_of(plan).items()
     ]
-    rows = [setting for setting in settings if setting[-1] != DEFAULT]
+    if rows := [setting for setting in settings if setting[-1] != DEFAULT]:
+        yield listing(("setting", "value", "from"), rows)
     usual = ", ".join(f"{name} {value}" for name, value, origin in settings if origin == DEFAULT)
-    table = [align_columns([("setting", "value", "from"), *rows])] if rows else []
-    return "\n".join([*table, *_lines("Defaults", usual, width)])
+    yield Facts((fact("Defaults", usual),))
 
 
 def _value_text(value: Any) -> str:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from deviate.cli.show_experiment import (
-    LABEL_WIDTH,
     attempts_of,
-    command_lines,
+    command_facts,
     launch_document,
     state_document,
     state_text,
@@ -23,8 +22,8 @@ from deviate.records.runs import read_spec
 from deviate.replay.capture_options import describe_capture
 from deviate.replay.live_estimates import ExperimentScores
 from deviate.replay.states import AttemptState, RunState
-from deviate.report.format import clean, duration, instant, replicates, size_text
-from deviate.report.lines import align_columns
+from deviate.report.document import Block, Code, Document, Fact, Facts, fact, listing, paragraph
+from deviate.report.format import duration, instant, replicates, size_text
 
 CAUSES: Mapping[str, str] = {
     "exit": "the script failed",
@@ -58,28 +57,31 @@ def find_runs(states: Sequence[RunState], text: str, name: str) -> tuple[RunStat
     return matches
 
 
-def run_text(experiment: Path, state: RunState) -> str:
-    """Text with several lines."""
+def run_document(experiment: Path, states: Sequence[RunState]) -> Document:
+    """Runs of an experiment, each in a few paragraphs."""
+    sections = tuple(paragraph(*blocks) for state in states for blocks in _paragraphs(experiment, state) if blocks)
+    return Document(sections=sections, data=lambda: [_data(experiment, state) for state in states])
+
+
+def _paragraphs(experiment: Path, state: RunState) -> Iterator[Sequence[Block]]:
     from deviate.records.read import stderr_tail
 
-    lines = [f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _facts(experiment, state)]
+    yield [Facts(tuple(_facts(experiment, state)))]
     if tried := attempts_of(state):
-        lines += ["", align_columns([("attempt", "status", "started", "time", "host", "device", "reason", "cause"),
-                               *(_attempt_row(attempt, state) for attempt in tried)])]  # fmt: skip
-    if state.folder is not None:
-        lines += ["", *(f"{label:<{LABEL_WIDTH}}{clean(text)}" for label, text in _files(state.folder))]
-        if sizes := _sizes(state.folder):
-            captured_files = ((path.name, size_text(size)) for path, size in sizes)
-            lines += ["", align_columns([("captured", "size"), *captured_files])]
-        facts = facts_of(state.folder)
-        if facts:
-            lines += ["", align_columns([("environment", ""), *sorted(facts.items())])]
-        if state.state == "failed":
-            lines += ["", *(f"  {clean(line)}" for line in stderr_tail(log_files(state.folder)[1]))]
-    return "\n".join(lines)
+        columns = ("attempt", "status", "started", "time", "host", "device", "reason", "cause")
+        yield [listing(columns, (_attempt_row(attempt, state) for attempt in tried))]
+    if state.folder is None:
+        return
+    yield [Facts(tuple(_files(state.folder)))]
+    if sizes := _sizes(state.folder):
+        yield [listing(("captured", "size"), ((path.name, size_text(size)) for path, size in sizes))]
+    if facts := facts_of(state.folder):
+        yield [listing(("environment", ""), sorted(facts.items()))]
+    if state.state == "failed":
+        yield [Code("\n".join(stderr_tail(log_files(state.folder)[1])))]
 
 
-def run_document(experiment: Path, state: RunState) -> dict[str, Any]:
+def _data(experiment: Path, state: RunState) -> dict[str, Any]:
     """The run as a JSON object."""
     from deviate.records.read import stderr_tail
 
@@ -113,24 +115,24 @@ def run_document(experiment: Path, state: RunState) -> dict[str, Any]:
     }
 
 
-def _facts(experiment: Path, state: RunState) -> Iterator[tuple[str, str]]:
-    yield "Run", f"{experiment.name}:{state.variant} replicate {state.replicate}"
-    yield "State", ", ".join(part for part in (state_text(state), state.reason) if part)
+def _facts(experiment: Path, state: RunState) -> Iterator[Fact]:
+    yield fact("Run", f"{experiment.name}:{state.variant} replicate {state.replicate}")
+    yield fact("State", ", ".join(part for part in (state_text(state), state.reason) if part))
     if state.run_id:
-        yield "Id", state.run_id
+        yield fact("Id", state.run_id)
     spec = _spec(experiment, state)
     if spec is not None:
-        yield from command_lines(spec)
-        yield "Seeds", ", ".join(f"{name} {seed}" for name, seed in spec.seeds) or "as the script sets them"
-        yield "Controls", ", ".join(f"{name} {level}" for name, level in spec.controls) or "none"
+        yield from command_facts(spec)
+        yield fact("Seeds", ", ".join(f"{name} {seed}" for name, seed in spec.seeds) or "as the script sets them")
+        yield fact("Controls", ", ".join(f"{name} {level}" for name, level in spec.controls) or "none")
         if spec.capture:
-            yield "Capture", describe_capture(spec.capture)
-        yield "Variables", variables_text(dict(spec.environment)) or "none"
+            yield fact("Capture", describe_capture(spec.capture))
+        yield fact("Variables", variables_text(dict(spec.environment)) or "none", is_code=True)
     if step := step_text(state, None):
-        yield "Step", step
+        yield fact("Step", step)
     if state.status == "completed":
         score = ExperimentScores(experiment).score_text(runs_folder(experiment) / state.run_id)
-        yield from (("Score", text) for text in [score] if text)
+        yield from (fact("Score", text) for text in [score] if text)
 
 
 def _attempt_row(attempt: AttemptState, state: RunState) -> tuple[str, ...]:
@@ -152,9 +154,10 @@ def _attempt_row(attempt: AttemptState, state: RunState) -> tuple[str, ...]:
     )
 
 
-def _files(attempt: Path) -> Iterator[tuple[str, str]]:
+def _files(attempt: Path) -> Iterator[Fact]:
     for label, path in _paths(attempt):
-        yield label, path if Path(path).exists() else f"{path} (removed)" if label == "Work copy" else f"{path} (none)"
+        lack = "" if Path(path).exists() else " (removed)" if label == "Work copy" else " (none)"
+        yield fact(label, f"{path}{lack}", is_code=True)
 
 
 def _sizes(attempt: Path) -> list[tuple[Path, int]]:

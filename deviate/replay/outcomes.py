@@ -132,7 +132,7 @@ END_BYTES = 200
 """Maximum length of an end event."""
 LAST_EVENTS_BYTES = 4096
 """Bytes that are searched for the last events: after a signal, other threads may still record for a moment."""
-MOST_CHARACTERS = 200
+MOST_CHARACTERS = 2000
 """Maximum length of the message of an exception."""
 
 Stop = Literal["timeout", "stall", "cancel"]

@@ -5,10 +5,12 @@ and carry the number of decimals to show, so every form rounds only once and in 
 numbers without parsing text. A missing cell, figure or section is replaced by an `Absent` with the reason.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
+from deviate.report.format import clean
 from deviate.report.numbers import Piece, Pieces, text_of
 from deviate.report.plots import Plot
 
@@ -27,7 +29,7 @@ Layout = Literal["wide", "long", "split", "stacked"]
 - stacked: as long, with intervals below their estimates: it is as narrow as a column of a paper.
 """
 ColumnStyle = Literal["", "code", "number", "seeds", "sorted"]
-Tone = Literal["good", "bad", "neutral"]
+Tone = Literal["good", "bad", "neutral", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,14 @@ class Cell:
         value: the number by which a table is sorted; None for words.
         marks: numbers of the footnotes that belong to it, from 1.
         is_best: better than every other experiment of this row, by adjusted p.
+        tone: how a terminal colours it; None for no colour.
     """
 
     pieces: Pieces
     value: float | None = field(default=None, compare=False, kw_only=True)
     marks: tuple[int, ...] = field(default=(), kw_only=True)
     is_best: bool = field(default=False, kw_only=True)
+    tone: Tone | None = field(default=None, kw_only=True)
 
     @property
     def text(self) -> str:
@@ -95,10 +99,28 @@ def cell(*pieces: Piece, value: float | None = None) -> Cell:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A label with a value, for provenance or a table with one column."""
+    """A label with a value, for provenance or a table with one column.
+
+    Attributes:
+        is_code: a command or a path, which is not broken, so that it can be copied.
+        tone: how a terminal colours the label; None for no colour.
+    """
 
     label: str
     cell: Entry
+    is_code: bool = False
+    tone: Tone | None = None
+
+
+def fact(label: str, text: str, *, is_code: bool = False, tone: Tone | None = None) -> Fact:
+    """A label with foreign text."""
+    return Fact(label, cell(clean(text)), is_code, tone)
+
+
+def labelled(label: str, texts: Iterable[str]) -> Iterator[Fact]:
+    """Texts below each other, the first beside a label."""
+    for index, text in enumerate(texts):
+        yield fact("" if index else label, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +170,17 @@ def quantities(caption: str, columns: Sequence[str], rows: Sequence[TableRow]) -
     return DocumentTable(caption, ("Quantity", *columns, "how"), tuple(rows), kind="quantities")
 
 
+def listing(
+    columns: Sequence[str], rows: Iterable[Sequence[str | Entry]], notes: Iterable[str] = itertools.repeat("")
+) -> DocumentTable:
+    """A table of foreign texts, of which the first of each row is its label; with a note for each row."""
+    texts = ([cell(clean(entry)) if isinstance(entry, str) else entry for entry in row] for row in rows)
+    labelled_rows = (
+        TableRow(first.text, tuple(rest), note=note) for (first, *rest), note in zip(texts, notes, strict=False)
+    )
+    return DocumentTable("", tuple(columns), tuple(labelled_rows))
+
+
 @dataclass(frozen=True, slots=True)
 class ReportFigure:
     """A figure with its caption; the title is set apart where it is not part of the caption."""
@@ -163,6 +196,20 @@ class Items:
 
     sentences: tuple[str, ...]
     kind: Literal["", "limits", "footnotes"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A line with a word that stands out, as a verdict does.
+
+    Attributes:
+        label: stands before the word. rest: goes on in the same line.
+    """
+
+    label: str
+    word: str
+    tone: Tone
+    rest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,6 +515,7 @@ Block = (
     | Items
     | DocumentTable
     | ReportFigure
+    | Lead
     | Code
     | Excerpt
     | Remark
@@ -488,44 +536,48 @@ class Document:
     Attributes:
         answer: what a terminal shows of it and every form shows first; None where the first table is the result.
         paste: the result in sentences, with every number of the first table.
-        warnings: each with what to do.
+        warnings: each with what to do. notes: those of them that ask for nothing.
         footnotes: how the numbers were computed.
         facts: provenance.
+        brief: what a terminal shows in place of the sections, where it has no room for them.
         data: what a program reads of it as JSON, unrounded, made when it is asked for.
         rows: heads, and a row each, of the values in long form, for CSV.
     """
 
-    title: str
-    subtitle: str
-    paste: tuple[str, ...]
     sections: tuple[Section, ...]
-    warnings: tuple[str, ...]
-    footnotes: tuple[str, ...]
-    facts: tuple[Fact, ...]
-    data: Callable[[], object]
-    rows: Callable[[], Iterator[Sequence[object]]]
+    title: str = ""
+    subtitle: str = ""
+    paste: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    footnotes: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    brief: tuple[Section, ...] = ()
+    data: Callable[[], object] = dict
+    rows: Callable[[], Iterator[Sequence[object]]] = lambda: iter(())
     answer: Answer | None = None
+
+
+def paragraph(*blocks: Block) -> Section:
+    """Blocks without a heading."""
+    return Section("", "", blocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report(Document):
-    """The report of experiments: a document with verdicts, and what a terminal or a comment has room for.
+    """The report of experiments: a document with verdicts, and what a page or a comment has room for.
 
     Attributes:
         result: the figures that answer where nothing is compared: the primary metric of an experiment, or its spread in
             each variant; None without a primary metric.
         primary: why the primary metric is the primary one, in a sentence; empty where there is none.
-        runners_up: names of the metrics that might have been the primary one.
-        notes: those of the warnings that ask for nothing.
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
         limits: what this report does not show. conditions: what became of the script's seeds, and that all runs had the
             same test data; empty where neither is recorded.
         points_note, curves_note: how to read the figures of every run, and of curves; empty where there are none.
         overview_caption: of the table of all metrics.
-        noise: what the runs prove, and spreads per variant, for a terminal.
         many: a metric each, where three or more experiments are compared.
-        tasks, stability, outcomes: sentences for a terminal. together: the same for each metric that three or more
-            experiments report.
+        tasks, stability: sentences.
         failures: runs that did not complete.
         results: the table of results in a layout, for what has one table for all numbers. further: other tables.
         embedded: what a page holds of `data`, and of curves.
@@ -537,9 +589,6 @@ class Report(Document):
     no_verdict: str
     result: SummaryLine | None
     primary: str
-    runners_up: tuple[str, ...]
-    notes: tuple[str, ...]
-    scope: str
     limits: tuple[str, ...]
     conditions: tuple[str, ...]
     points_note: str
@@ -547,11 +596,8 @@ class Report(Document):
     overview_caption: str
     metrics: tuple[MetricPart, ...]
     many: tuple[Section, ...]
-    noise: Section | None
-    together: tuple[tuple[str, ...], ...]
     tasks: tuple[str, ...]
     stability: tuple[str, ...]
-    outcomes: tuple[str, ...]
     failures: tuple[Failure, ...]
     results: Callable[..., DocumentTable]
     further: Callable[[], dict[str, tuple[DocumentTable, ...]]]
@@ -560,6 +606,12 @@ class Report(Document):
 
     def section(self, key: str) -> Section | None:
         return next((section for section in self.sections if section.key == key), None)
+
+    @property
+    def proved(self) -> tuple[str, ...]:
+        """What the runs of variants prove."""
+        section = self.section("noise")
+        return section.items if section else ()
 
 
 CaseKind = Literal["metric", "completion", "control", "records"]
@@ -574,7 +626,7 @@ class Case:
     Attributes:
         subject: the candidate, or the experiment that it is about.
         name: what is asked, as the name of a test case: "accuracy not worse by more than 0.002".
-        word: the answer. headline: the answer with its numbers, in a line. state: the same without its subject.
+        question: what the answer follows, as "accuracy of new against base". word: the answer. found: its numbers.
         figures: label and text of each, for a table: difference, interval, bound, margin, n.
         reason: why that answer. advice: what to do; empty where nothing is to be done.
         fails: whether it makes the check fail.
@@ -585,15 +637,20 @@ class Case:
     subject: str
     name: str
     outcome: CaseOutcome
+    question: str
     word: str
-    headline: str
     reason: str
     fails: bool
+    found: str = ""
     figures: tuple[tuple[str, str], ...] = ()
     advice: str = ""
     file: str = ""
     line: int = 0
-    state: str = ""
+
+    @property
+    def headline(self) -> str:
+        """The answer with its numbers, in a line."""
+        return ", ".join(filter(None, (f"{self.question}: {self.word}", self.found)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

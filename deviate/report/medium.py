@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 COLUMN_IN = 3.25
 """Width of a column of a paper in inches. Source: ICML 2025 style; NeurIPS has one column of 5.5."""
+WHOLE = 1_000_000
+"""Columns of a pipe or a file, where no line is broken and nothing is left out."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO
 
-from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
@@ -21,10 +20,6 @@ from deviate.replay.live_estimates import Mean
 from deviate.replay.protocol import Outcome, RunUpdate
 from deviate.replay.states import Expected
 from deviate.report.format import clean, duration
-from deviate.report.lines import cut
-
-WIDEST_LINE = 100
-"""Columns of a line where there is no terminal; what is cut off stands in the report."""
 
 
 def finished_line(tally: Tally, update: RunUpdate, outcome: Outcome, score: str = "") -> str:
@@ -215,7 +210,7 @@ class Printer(_Watcher):
         if isinstance(news, str):
             self._say(clean(news))
         elif isinstance(news, RunUpdate) and news.outcome:
-            self._say(cut(finished_line(self.tally, news, news.outcome, self._score_text(news)), WIDEST_LINE))
+            self._say(finished_line(self.tally, news, news.outcome, self._score_text(news)))
 
     def tick(self) -> None:
         """Write a status line if it is due."""
@@ -225,13 +220,11 @@ class Printer(_Watcher):
         primary: dict[tuple[str, str], Mean] = {}
         for mean in means:  # the primary metric of an experiment comes first
             primary.setdefault((mean.experiment, mean.variant), mean)
-        line = " · ".join(filter(None, (tally.counts(), tally.forecast())))
-        for mean in primary.values():
-            estimate = ": ".join(filter(None, (place_text(mean, means), mean_text(mean, has_level=False))))
-            if cell_len(line) + len(" · ") + cell_len(estimate) > WIDEST_LINE:
-                break
-            line = f"{line} · {estimate}"
-        self._say(line)
+        estimates = (
+            ": ".join(filter(None, (place_text(mean, means), mean_text(mean, has_level=False))))
+            for mean in primary.values()
+        )
+        self._say(" · ".join(filter(None, (tally.counts(), tally.forecast(), *estimates))))
 
     def _say(self, line: str) -> None:
         self._spoke = self.tally.clock()

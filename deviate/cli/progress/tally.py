@@ -11,8 +11,17 @@ from deviate.model.records import Status
 from deviate.replay.live_estimates import Mean
 from deviate.replay.protocol import RunUpdate
 from deviate.replay.states import Expected
-from deviate.report.format import between, clean, confidence_text, counted, decimals, duration, number, with_unit
-from deviate.report.lines import name
+from deviate.report.format import (
+    between,
+    clean,
+    confidence_text,
+    counted,
+    decimals,
+    duration,
+    name_text,
+    number,
+    with_unit,
+)
 
 
 @dataclass(slots=True)
@@ -201,7 +210,7 @@ def mean_text(mean: Mean, *, has_level: bool = True) -> str:
     """`test_acc 93.41 % [95% CI 93.19 … 93.63], n = 3`: the precision so far, and no p."""
     places = None if isinstance(mean.sd, Unavailable) else decimals(mean.sd / math.sqrt(mean.n))
     value = number(mean.mean, places)
-    called, unit = name(mean.metric), name(mean.unit)
+    called, unit = name_text(mean.metric), clean(mean.unit)
     if isinstance(mean.half_width, Unavailable):
         reason = mean.half_width.reason if mean.n > 1 else counted(mean.n, "run")
         return f"{called} {with_unit(value, unit)} ({reason})"

@@ -8,11 +8,11 @@ import types
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from deviate.model.comparisons import Comparison, Description, SpreadVerdict, Verdict
 from deviate.model.estimates import NOT_ASKED, NOT_SHOWN, Interval, Test, Unavailable
-from deviate.model.findings import Findings
+from deviate.model.findings import ExperimentFindings, Findings, PairFindings
 from deviate.model.plan import SelectedMetric
 from deviate.report.data.published import further_members
 from deviate.report.verdicts import verdict_reason
@@ -28,42 +28,67 @@ WHOLE = (Description, SelectedMetric)
 SETTINGS = ("unit", "direction", "aggregate", "is_primary")
 
 
+class ScoreRow(NamedTuple):
+    """What one run has in one metric; neither score nor reason where it did not end for a reason of its own."""
+
+    experiment: str
+    variant: str
+    metric: str
+    replicate: int
+    status: str
+    score: float | None
+    reason: str
+
+
+def score_rows(findings: Findings) -> Iterator[ScoreRow]:
+    """A row per experiment, metric and run."""
+    for item in findings.experiments:
+        experiment = item.experiment
+        for description in item.descriptions:
+            scores = {score.replicate: score.value for score in description.scores}
+            reasons = dict(description.missing)
+            for run in experiment.runs:
+                told = scores.get(run.replicate), reasons.get(run.replicate, "")
+                whose = experiment.name, experiment.variant, description.metric.name
+                yield ScoreRow(*whose, run.replicate, run.status, *told)
+
+
 def comparison_rows(findings: Findings) -> list[Row]:
     """A row per candidate and metric."""
-    return [
-        {
-            "metric": (str, comparison.metric.name),
-            "candidate_metric": (str, comparison.candidate_metric.name),
-            "baseline": (str, pair.baseline),
-            "candidate": (str, pair.candidate),
-            "is_primary": (bool, comparison.metric.is_primary),
-            "margin": (float, comparison.metric.margin),
-            "verdict": (str, comparison.verdict.word),
-            "verdict_reason": (str, verdict_reason(comparison)),
-            "n_baseline": (int, comparison.baseline.n),
-            "n_candidate": (int, comparison.candidate.n),
-            **_figures(comparison),
-        }
-        for pair in findings.pairs
-        for comparison in pair.comparisons
-    ]
+    return [comparison_row(pair, comparison) for pair in findings.pairs for comparison in pair.comparisons]
+
+
+def comparison_row(pair: PairFindings, comparison: Comparison) -> Row:
+    return {
+        "metric": (str, comparison.metric.name),
+        "candidate_metric": (str, comparison.candidate_metric.name),
+        "baseline": (str, pair.baseline),
+        "candidate": (str, pair.candidate),
+        "is_primary": (bool, comparison.metric.is_primary),
+        "margin": (float, comparison.metric.margin),
+        "verdict": (str, comparison.verdict.word),
+        "verdict_reason": (str, verdict_reason(comparison)),
+        "n_baseline": (int, comparison.baseline.n),
+        "n_candidate": (int, comparison.candidate.n),
+        **_figures(comparison),
+    }
 
 
 def description_rows(findings: Findings) -> list[Row]:
     """A row per experiment and metric."""
-    return [
-        {
-            "metric": (str, description.metric.name),
-            "experiment": (str, item.experiment.name),
-            "variant": (str, item.experiment.variant),
-            **{name: (bool if name == "is_primary" else str, getattr(description.metric, name)) for name in SETTINGS},
-            "n": (int, description.n),
-            "n_missing": (int, len(description.missing)),
-            **_figures(description),
-        }
-        for item in findings.experiments
-        for description in item.descriptions
-    ]
+    return [description_row(item, description) for item in findings.experiments for description in item.descriptions]
+
+
+def description_row(item: ExperimentFindings, description: Description) -> Row:
+    return {
+        "metric": (str, description.metric.name),
+        "experiment": (str, item.experiment.name),
+        "variant": (str, item.experiment.variant),
+        **{name: (bool if name == "is_primary" else str, getattr(description.metric, name)) for name in SETTINGS},
+        "n": (int, description.n),
+        "n_missing": (int, len(description.missing)),
+        **_figures(description),
+    }
 
 
 def _figures(owner: Comparison | Description) -> Row:

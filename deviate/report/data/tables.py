@@ -13,7 +13,7 @@ from functools import partial
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
 from deviate.registry import wing
-from deviate.report.data.rows import Row, comparison_rows, description_rows
+from deviate.report.data.rows import Row, comparison_rows, description_rows, score_rows
 from deviate.report.document import Absent, Fact, Facts, Section, cell
 from deviate.report.format import clean, counted
 
@@ -55,7 +55,7 @@ def table_files(findings: Findings) -> tuple[TableFile, ...]:
     """The data files beside the page."""
     of_descriptions = "a row per experiment and metric: every figure that describes it"
     files = [
-        TableFile("scores.csv", "a row per run and metric", lambda: csv_text(score_rows(findings))),
+        TableFile("scores.csv", "a row per run and metric", lambda: csv_text(score_table(findings))),
         TableFile("descriptions.csv", of_descriptions, lambda: csv_text(_table(description_rows(findings)))),
     ]
     if findings.pairs:
@@ -152,23 +152,13 @@ FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """With what a formula begins, after blanks that some readers drop."""
 
 
-def score_rows(findings: Findings) -> Iterator[tuple[str | int, ...]]:
+def score_table(findings: Findings) -> Iterator[tuple[str | int, ...]]:
     """Yield the column names, then a row per run and metric."""
     yield COLUMNS
-    for item in findings.experiments:
-        experiment = item.experiment
-        for description in item.descriptions:
-            scores = {score.replicate: score.value for score in description.scores}
-            for run in experiment.runs:
-                score = scores.get(run.replicate)
-                yield (
-                    plain_text(experiment.name),
-                    plain_text(experiment.variant),
-                    run.replicate,
-                    run.status,
-                    plain_text(description.metric.name),
-                    "" if score is None else repr(float(score)),
-                )
+    for row in score_rows(findings):
+        score = "" if row.score is None else repr(float(row.score))
+        names = plain_text(row.experiment), plain_text(row.variant)
+        yield (*names, row.replicate, row.status, plain_text(row.metric), score)
 
 
 def shield_rows(rows: Iterable[Iterable[str | float]]) -> Iterator[list[str | int]]:

@@ -156,7 +156,7 @@ def _comment(report: Report, table: DocumentTable, n_shown: int) -> str:
     blocks += [_verdict(verdict) for verdict in report.verdicts]
     blocks += [_sentence(report.no_verdict)] if report.no_verdict else []
     blocks += [_sentence(report.primary)] if report.primary else []
-    blocks += [_list(report.noise.items)] if report.noise is not None else []
+    blocks += [_list(report.proved)]
     blocks += [f"> {_sentence(sentence)}" for sentence in report.paste]
     blocks += ["\n".join(_table(table, first))] if first or not groups else []
     if folded_groups:

@@ -40,8 +40,7 @@ def _answers(findings: Findings, report: Report) -> Iterator[tuple[str, Iterable
     experiments = list(zip(labels, (described.experiment for described in findings.experiments), strict=True))
     noise = report.section("noise")
     yield "Are error bars reported, and what are they?", _bars(findings, report)
-    proved = () if report.noise is None else report.noise.items
-    yield "Which factors of variability do they capture?", (*_factors(experiments), *report.conditions, *proved)
+    yield "Which factors of variability do they capture?", (*_factors(experiments), *report.conditions, *report.proved)
     yield "Over how many runs?", _runs(findings, experiments)
     written = f"Computed by deviate {__version__}, which also writes the score of every run (CSV, JSON)."
     notes = (*report.footnotes, *(noise.footnotes if noise else ()))

@@ -1,6 +1,7 @@
 """Builds reports from findings; decides what a report says, and in which order."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial, reduce
 
 from deviate import __version__
@@ -12,7 +13,7 @@ from deviate.model.records import Experiment
 from deviate.model.texts import first_few
 from deviate.registry import wing
 from deviate.report.data.published import SCHEMA, document_data
-from deviate.report.data.tables import data_section, score_rows
+from deviate.report.data.tables import data_section, score_table
 from deviate.report.document import (
     Absent,
     Block,
@@ -25,9 +26,10 @@ from deviate.report.document import (
     Section,
     SummaryLine,
     cell,
+    paragraph,
 )
 from deviate.report.format import clean, confidence_text, counted, name_text
-from deviate.report.parts import caveats, provenance
+from deviate.report.parts import brief, caveats, provenance
 from deviate.report.parts.changes import changes_section
 from deviate.report.parts.compare import verdict_of
 from deviate.report.parts.describe import range_line, runs_of, summary_line
@@ -68,12 +70,13 @@ def build_report(findings: Findings) -> Report:
         for item, label in zip(experiments, labels, strict=True)
         for failure in provenance.failures(item.experiment, label)
     )
-    return Report(
+    report = Report(
         title=_title(findings, labels),
         subtitle=_subtitle(findings),
         paste=_paste(findings, labels, verdicts, level),
         sections=tuple(_sections(findings, labels, failed)),
         warnings=warnings,
+        notes=notes,
         footnotes=caveats.footnotes(findings),
         facts=(
             Fact("deviate", cell(__version__)),
@@ -81,16 +84,13 @@ def build_report(findings: Findings) -> Report:
             Fact("Analysis seed", cell(str(findings.analysis_seed))),
         ),
         data=lambda: document_data(SCHEMA, findings, warnings),
-        rows=lambda: score_rows(findings),
+        rows=lambda: score_table(findings),
         experiments=summaries,
         candidates=tuple(labels[1:]) if findings.pairs else (),
         verdicts=verdicts,
         no_verdict=_no_verdict(findings, verdicts),
         result=_result(findings, summaries),
         primary=primary_sentence(findings),
-        runners_up=() if findings.primary_choice is None else findings.primary_choice.others,
-        notes=notes,
-        scope=caveats.scope(findings),
         limits=tuple(caveats.limits(findings)),
         conditions=tuple(caveats.conditions(findings, labels)),
         points_note=_first_caption(metric.estimation for metric in metrics),
@@ -98,17 +98,35 @@ def build_report(findings: Findings) -> Report:
         overview_caption=_overview_caption(findings, labels),
         metrics=metrics,
         many=many_sections(findings),
-        noise=noise_brief(findings),
-        together=many_lines(findings, labels),
         tasks=task_lines(findings.tasks, level) if findings.tasks else (),
         stability=wing("stability.report.sections").brief_lines(findings, labels),
-        outcomes=tuple(outcome_lines(findings, labels)),
         failures=failed,
         results=partial(result_table, findings, labels),
         further=partial(wing("stability.report.paper").paper_tables, findings, labels),
         embedded=lambda: document_data(SCHEMA, findings, warnings, without_drawn=True),
         embedded_curves=partial(_embedded_curves, findings),
     )
+    return replace(report, brief=tuple(_brief(report, findings, labels)))
+
+
+def _brief(report: Report, findings: Findings, labels: Sequence[str]) -> Iterator[Section]:
+    """The paragraphs that a terminal shows."""
+    result, has_primary = report.result, any(metric.is_primary for metric in report.metrics)
+    remarks = dict.fromkeys(remark for one in report.experiments for line in one.lines for remark in line.remarks)
+    said = (report.no_verdict if report.candidates else "", report.primary, "; ".join(remarks) * bool(report.primary))
+    yield paragraph(*brief.answer_part(report.verdicts, result, said))
+    n_lines = None if report.candidates else 1
+    yield paragraph(
+        brief.experiment_part(report.experiments, report.verdicts, result, has_primary=has_primary, n_lines=n_lines)
+    )
+    yield from noise_brief(findings)
+    runners_up = () if findings.primary_choice is None else findings.primary_choice.others
+    yield paragraph(*brief.other_metrics(report.metrics, labels, report.candidates, runners_up))
+    together = [sentence for sentences in many_lines(findings, labels) for sentence in sentences]
+    outcomes = list(outcome_lines(findings, labels))
+    parts = (("Together", together), ("Tasks", report.tasks), ("Stability", report.stability), ("Outcomes", outcomes))
+    yield brief.sentences_part(*parts)
+    yield paragraph(*brief.failed_part(report.failures))
 
 
 def _first_caption(figures: Iterable[ReportFigure | Absent]) -> str:
@@ -276,6 +294,7 @@ def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[CandidateVerdi
             label,
             ", ".join(filter(None, (_setting(headline.metric, experiments), _when_chosen(findings), when))),
             correction,
+            caveats.scope(findings),
         )
         for headline, label, when in headlines
     )

@@ -7,7 +7,21 @@ from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS
 from deviate.model.places import place_text
 from deviate.report.check_reasons import completion_reason, control_reason, metric_reason
 from deviate.report.data.published import CHECK_SCHEMA, document_data
-from deviate.report.document import Absent, Case, CaseOutcome, Check
+from deviate.report.document import (
+    Absent,
+    Block,
+    Case,
+    CaseOutcome,
+    Check,
+    Fact,
+    Facts,
+    Items,
+    Lead,
+    Section,
+    Tone,
+    labelled,
+    paragraph,
+)
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -58,9 +72,33 @@ def check_document(findings: CheckFindings) -> Check:
         code=findings.code,
         result=_result(findings),
         cases=cases,
+        brief=tuple(_brief(findings, cases)),
         began=max((run.started for run in runs), default=0.0),
         report=report,
     )
+
+
+TONES: dict[CaseOutcome, Tone] = {"failed": "bad", "error": "bad", "undecided": "warning", "passed": "good"}
+
+
+def _brief(findings: CheckFindings, cases: Sequence[Case]) -> Iterator[Section]:
+    """The result, metric by metric, and a line for everything else that is in order."""
+    tone: Tone = "bad" if findings.code else "good" if findings.word == "passed" else "warning"
+    yield paragraph(Lead("Result:", findings.word, tone, _result(findings)), f"exit code {findings.code}")
+    blocks: list[Block] = []
+    rest: list[Fact] = []
+    for case in cases:
+        advice = [f"What to do: {case.advice}"] if case.advice else []
+        if case.kind == "metric":
+            blocks.append(Lead(f"Check: {case.question}:", case.word, TONES.get(case.outcome, "neutral"), case.found))
+            blocks.append(
+                Items((case.reason, " · ".join(f"{label} {text}" for label, text in case.figures[2:]), *advice))
+            )
+        else:
+            found = ", ".join(filter(None, (case.word, case.found)))
+            texts = (": ".join(filter(None, (case.subject, found, case.reason))), *advice)
+            rest += labelled(case.kind.capitalize(), texts)
+    yield paragraph(*blocks, Facts(tuple(rest)))
 
 
 def _result(findings: CheckFindings) -> str:
@@ -159,7 +197,8 @@ def _metric(check: MetricCheck, findings: CheckFindings) -> Case:
         name=f"{name} not worse by more than {margin}" if margin else f"{name} not worse",
         outcome=outcome,
         word=word,
-        headline=f"{name} of {candidate} against {baseline}: {word}, {change.text}{bracket}",
+        question=f"{name} of {candidate} against {baseline}",
+        found=f"{change.text}{bracket}",
         reason=clean(metric_reason(check)),
         fails=check.outcome == "worse" or (check.outcome == "undecided" and findings.fails_undecided),
         figures=tuple(figures),
@@ -198,15 +237,14 @@ def _completion(check: CompletionCheck, findings: CheckFindings) -> Case:
     if sides and not isinstance(check.p_adjusted, Unavailable):
         figures.append(("Boschloo's exact test", p_text(check.p_adjusted)))
     rates = " v ".join(sides)
-    state = f"{baseline} v {candidate}: {', '.join(filter(None, (outcome, rates)))}"
     return Case(
         kind="completion",
         subject=candidate,
         name="runs complete as often as those of the baseline",
         outcome="failed" if outcome == "worse" else outcome,
         word=outcome,
-        headline=f"completed runs of {state}",
-        state=state,
+        question=f"completed runs of {baseline} v {candidate}",
+        found=rates,
         reason=clean(completion_reason(check)) + ("" if outcome == "passed" else why),
         fails=outcome == "worse" or (outcome == "undecided" and findings.fails_undecided),
         figures=tuple(figures),
@@ -226,8 +264,7 @@ def _controls(findings: CheckFindings) -> Iterator[Case]:
                 name=CONTROL,
                 outcome="failed" if is_broken else "passed",
                 word=check.outcome,
-                headline=f"control of {subject}: {check.outcome}",
-                state=f"{subject}: {check.outcome}",
+                question=f"control of {subject}",
                 reason=clean(control_reason(check)),
                 fails=is_broken,
                 advice=BROKEN if is_broken else "",
@@ -247,8 +284,7 @@ def _absent_control(absent: Sequence[ControlCheck], findings: CheckFindings) -> 
         name=CONTROL,
         outcome="failed" if fails else "absent",
         word="absent",
-        headline=f"control of {subject}: absent" if subject else "control: absent",
-        state=f"{subject}: absent" if subject else "absent",
+        question=f"control of {subject}" if subject else "control",
         reason="; ".join(reasons) or "nothing here was run by deviate: name an experiment with --control",
         fails=fails,
         advice=_control_command(findings) if fails else "",
@@ -274,8 +310,8 @@ def _records(check: RecordsCheck) -> Case:
         name=f"records of {label} are complete",
         outcome="passed" if check.is_complete else "error",
         word="complete" if check.is_complete else "incomplete",
-        headline=f"records of {label}: {', '.join(parts)}",
-        state=f"{label}: {', '.join(parts)}",
+        question=f"records of {label}",
+        found=", ".join(parts),
         reason=clean(f"{check.reason}{which}" if check.reason else f"all {counted(check.n_planned, 'run')} ended"),
         fails=not check.is_complete,
         figures=(("runs", ", ".join(parts)),),

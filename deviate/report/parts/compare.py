@@ -2,6 +2,7 @@
 
 from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
+from deviate.model.phrases import Note, Phrase, kind_of, parts_of
 from deviate.model.published_results import PublishedComparison
 from deviate.report.document import Absent, CandidateVerdict, Cell, Entry, Judgement, Tone, cell
 from deviate.report.format import (
@@ -94,13 +95,14 @@ def difference_cell(comparison: Comparison, places: int | None) -> Entry:
 
 
 def verdict_of(
-    comparison: Comparison, baseline: str, candidate: str, setting: str, correction: str
+    comparison: Comparison, baseline: str, candidate: str, setting: str, correction: str, scope: str
 ) -> CandidateVerdict:
     """The verdict on the primary metric.
 
     Args:
         setting: variant and aggregate, for the sentence to paste.
         correction: over what p was adjusted; empty where it is alone.
+        scope: for what the result holds.
     """
     places = places_of_difference(comparison)
     change = difference_cell(comparison, places)
@@ -115,7 +117,7 @@ def verdict_of(
         effect=effect_text(comparison),
         tests=_tests(comparison),
         spread=_describe_spread(comparison),
-        detectable=detectable_sentence(comparison, runs_text(comparison)),
+        detectable=f"{detectable_sentence(comparison, runs_text(comparison))} {scope}",
         reason=reason_text(comparison),
         paste=_paste(comparison, baseline, candidate, setting, correction),
     )
@@ -220,11 +222,17 @@ def both_texts(comparison: Comparison) -> list[str]:
     if isinstance(t_test, Test):
         texts.append(f"{'paired' if comparison.is_paired else 'Welch'} {test_text(t_test, 't')}")
     if isinstance(permutation, Test):
-        note = permutation.note.replace("exact permutation", "exact").removeprefix("permutation, ")
-        texts.append(
-            f"{'sign flips' if comparison.is_paired else 'permutation'} {p_text(permutation.p_value)} ({note})"
-        )
+        name = "sign flips" if comparison.is_paired else "permutation"
+        note = ", ".join(map(_arrangements, parts_of(permutation.note)))
+        texts.append(f"{name} {p_text(permutation.p_value)} ({note})")
     return texts
+
+
+def _arrangements(note: str) -> str:
+    """How many arrangements there were, beside the name of the test."""
+    if isinstance(note, Phrase) and note.kind is Note.PERMUTATION:
+        return f"{note.values[0]} resamples"
+    return "exact" if kind_of(note) is Note.EXACT_PERMUTATION else note
 
 
 def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
@@ -233,8 +241,9 @@ def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
     if not isinstance(equivalence, Equivalence):
         return ()
     margin = _margin_text(comparison, equivalence.margin)
-    _, _, mark = equivalence.above.note.partition("one-sided")
-    texts = [f"TOST {p_text(equivalence.p_value)} (margin ±{margin}{mark})"]
+    how = (Note.ONE_SIDED, Note.EXACT_PERMUTATION, Note.PERMUTATION)
+    marks = [note for note in parts_of(equivalence.above.note) if kind_of(note) not in how]
+    texts = [f"TOST {p_text(equivalence.p_value)} ({', '.join((f'margin ±{margin}', *marks))})"]
     if equivalence.is_not_worse:
         level = confidence_text((1 + equivalence.interval.confidence) / 2)
         texts.append(f"not worse than by {margin} (one-sided {level})")

@@ -1,17 +1,13 @@
-"""The diagnosis as text: interpreter and machine, frameworks, controls, reasons, and hazards."""
+"""The diagnosis as a document: interpreter and machine, frameworks, controls, reasons, and hazards."""
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from deviate.model.diagnosis import Answer, Control, DeviceType, Diagnosis, Framework, Machine
+from deviate.report.document import Block, Cell, Document, Facts, Items, Remark, Section, Tone, fact, listing, paragraph
 from deviate.report.format import group_pairs
-from deviate.report.lines import GAP, hang, label_lines, wrap_table
 
-NARROWEST = 40
-MARGIN = 13
 SHOWN: dict[Answer, str] = {"yes": "yes", "partly": "part", "no": "no", "nothing": "·"}
-COLOURS = {"yes": "\x1b[32m", "part": "\x1b[33m", "no": "\x1b[31m"}
-RESET = "\x1b[0m"
+TONES: dict[Answer, Tone | None] = {"yes": "good", "partly": "warning", "no": "bad", "nothing": None}
 LEGEND = "part: in part, see below · no: see below · a dot: there is nothing to control"
 UNTESTED = "yes?"
 ON_TYPES = f"indented: on this device type · {UNTESTED}: by the code, not tested on this device type"
@@ -19,27 +15,29 @@ N_STREAMS = 6
 """The first factors are streams; they and the others make a table each."""
 
 
-def render_diagnosis(diagnosis: Diagnosis, width: int, *, is_coloured: bool = False) -> str:
-    """Text of at most `width` columns (from 40), ending in a newline."""
-    width = max(width, NARROWEST)
-    parts = [
-        _header(diagnosis, width),
-        _frameworks(diagnosis.frameworks, width),
-        _device_types(diagnosis.frameworks, width),
-        _controls(diagnosis.frameworks, width, is_coloured=is_coloured),
-        _reasons(diagnosis.frameworks, width),
-        _list_trials(diagnosis.frameworks, width),
-        _hazards(diagnosis, width),
-    ]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+def diagnosis_document(diagnosis: Diagnosis, data: Callable[[], object] = dict) -> Document:
+    """The diagnosis, with `data` for programs."""
+    frameworks = diagnosis.frameworks
+    parts = (
+        ("frameworks", "Frameworks", _frameworks(frameworks)),
+        ("types", "Device types", _device_types(frameworks)),
+        ("controls", "What deviate can control here", _controls(frameworks)),
+        ("reasons", "Not controlled, or only in part", _reasons(frameworks)),
+        ("trials", "Tried here", _trials(frameworks)),
+        ("hazards", "Hazards", (_explain(item.what, item.why, item.advice) for item in diagnosis.hazards)),
+    )
+    sections = [Section(key, heading, tuple(blocks)) for key, heading, blocks in parts]
+    none = () if diagnosis.hazards else (paragraph(Facts((fact("Hazards", "none found on this machine"),))),)
+    found = tuple(section for section in sections if section.blocks)
+    return Document(sections=(_header(diagnosis), *found, *none), data=data)
 
 
-def _header(diagnosis: Diagnosis, width: int) -> list[str]:
+def _header(diagnosis: Diagnosis) -> Section:
     interpreter, machine = diagnosis.interpreter, diagnosis.machine
-    lines = [("Interpreter", f"{interpreter.executable} · Python {interpreter.version}")]
+    facts = [fact("Interpreter", f"{interpreter.executable} · Python {interpreter.version}")]
     if machine is not None:
-        lines += [("Machine", _machine(machine)), ("Devices", _devices(machine, diagnosis.frameworks))]
-    return label_lines(lines, width, MARGIN)
+        facts += [fact("Machine", _machine(machine)), fact("Devices", _devices(machine, diagnosis.frameworks))]
+    return paragraph(Facts(tuple(facts)))
 
 
 def _machine(machine: Machine) -> str:
@@ -57,33 +55,33 @@ def _devices(machine: Machine, frameworks: Sequence[Framework]) -> str:
     return ", ".join(sorted(seen)) or "the CPU alone: no driver of a GPU or TPU was found"
 
 
-def _frameworks(frameworks: Sequence[Framework], width: int) -> list[str]:
+def _frameworks(frameworks: Sequence[Framework]) -> Iterator[Block]:
     rows = [
-        [
+        (
             framework.name,
             framework.version or "unknown",
             "broken" if framework.state == "broken" else ", ".join(framework.devices),
             framework.threads,
             framework.build,
-        ]
+        )
         for framework in frameworks
         if framework.state != "absent"
     ]
-    if not rows:
-        return []
-    absent = ", ".join(framework.name for framework in frameworks if framework.state == "absent")
-    table = wrap_table([("", "version", "devices", "threads", "build"), *rows], width)
-    return ["Frameworks", *table, *(_hung(f"not installed: {absent}", width) if absent else [])]
+    absent = [framework.name for framework in frameworks if framework.state == "absent"]
+    if rows:
+        yield listing(("", "version", "devices", "threads", "build"), rows)
+        yield from [Items((f"not installed: {', '.join(absent)}",))] if absent else []
 
 
-def _device_types(frameworks: Sequence[Framework], width: int) -> list[str]:
+def _device_types(frameworks: Sequence[Framework]) -> Iterator[Block]:
     rows = []
     for framework in frameworks:
         for number, kind in enumerate(framework.device_types):
             n = "?" if kind.n_devices is None else str(kind.n_devices)
             name = framework.name if number == 0 else ""
-            rows.append([name, kind.name, n, kind.tested_on or "no such device", kind.note])
-    return ["Device types", *wrap_table([("", "type", "here", "deviate tested on", ""), *rows], width)] if rows else []
+            rows.append((name, kind.name, n, kind.tested_on or "no such device", kind.note))
+    if rows:
+        yield listing(("", "type", "here", "deviate tested on", ""), rows)
 
 
 def _others(framework: Framework) -> list[DeviceType]:
@@ -92,56 +90,53 @@ def _others(framework: Framework) -> list[DeviceType]:
     return [kind for kind in framework.device_types if kind not in first and kind.is_built]
 
 
-def _controls(frameworks: Sequence[Framework], width: int, *, is_coloured: bool) -> list[str]:
+def _controls(frameworks: Sequence[Framework]) -> Iterator[Block]:
     """Two tables: streams, and other factors."""
     shown_frameworks = [framework for framework in frameworks if framework.controls and not framework.rests_on]
     if not shown_frameworks:
-        return []
+        return
+    subjects = [
+        subject
+        for framework in shown_frameworks
+        for subject in (
+            (framework.name, framework.controls, _is_tested(framework)),
+            *((f"  {kind.name}", kind.controls, bool(kind.tested_on)) for kind in _others(framework)),
+        )
+    ]
+    answers = [(name, _answers(controls, is_tested=is_tested)) for name, controls, is_tested in subjects]
     factors = [control.factor for control in shown_frameworks[0].controls]
-    lines = ["What deviate can control here"]
     for group in (factors[:N_STREAMS], factors[N_STREAMS:]):
-        rows = []
-        for framework in shown_frameworks:
-            is_tested = not framework.device_types or bool(framework.device_types[0].tested_on)
-            answers = _answers(framework.controls, is_tested=is_tested)
-            rows.append([framework.name, *(answers[factor] for factor in group)])
-            for kind in _others(framework):
-                answers = _answers(kind.controls, is_tested=bool(kind.tested_on))
-                rows.append([f"{GAP}{kind.name}", *(answers[factor] for factor in group)])
-        table = wrap_table([["", *group], *rows], width)
-        lines += map(_paint, table) if is_coloured else table
+        yield listing(("", *group), [(name, *(shown[factor] for factor in group)) for name, shown in answers])
     followers = [one for one in frameworks if one.rests_on and one.state == "works"]
-    for leader, names in group_pairs((one.rests_on, one.name) for one in followers).items():
-        lines += _hung(f"{', '.join(names)}: as {leader}", width)
-    has_types = any(UNTESTED in line for line in lines) or any(map(_others, shown_frameworks))
-    return [*lines, *_hung(LEGEND, width), *(_hung(ON_TYPES, width) if has_types else [])]
+    by_leader = group_pairs((one.rests_on, one.name) for one in followers)
+    is_untested = any(entry.text == UNTESTED for _, shown in answers for entry in shown.values())
+    has_types = is_untested or len(answers) > len(shown_frameworks)
+    follow = [f"{', '.join(names)}: as {leader}" for leader, names in by_leader.items()]
+    yield Items((*follow, LEGEND, *([ON_TYPES] if has_types else [])))
 
 
-def _answers(controls: Iterable[Control], *, is_tested: bool) -> dict[str, str]:
+def _is_tested(framework: Framework) -> bool:
+    return not framework.device_types or bool(framework.device_types[0].tested_on)
+
+
+def _answers(controls: Iterable[Control], *, is_tested: bool) -> dict[str, Cell]:
     shown = SHOWN if is_tested else {**SHOWN, "yes": UNTESTED}
-    return {control.factor: shown[control.answer] for control in controls}
+    return {control.factor: Cell((shown[control.answer],), tone=TONES[control.answer]) for control in controls}
 
 
-def _paint(table: str) -> str:
-    """Colour the answers, which are words that no framework or factor is named after."""
-    return re.sub(r"\b(yes|part|no)\b", lambda match: f"{COLOURS[match[1]]}{match[1]}{RESET}", table)
-
-
-def _reasons(frameworks: Sequence[Framework], width: int) -> list[str]:
-    lines: list[str] = []
+def _reasons(frameworks: Sequence[Framework]) -> Iterator[Block]:
     for framework in frameworks:
         if framework.state == "broken":
-            lines += _explain(f"{framework.name} · broken", framework.fault, framework.advice, width)
-        lines += _explain_controls(framework.name, framework.controls, width)
+            yield _explain(f"{framework.name} · broken", framework.fault, framework.advice)
+        yield from _explain_controls(framework.name, framework.controls)
         for kind in _others(framework):
             different = [control for control in kind.controls if control not in framework.controls]
-            lines += _explain_controls(f"{framework.name} on {kind.name}", different, width)
+            yield from _explain_controls(f"{framework.name} on {kind.name}", different)
         for limit in framework.limits:
-            lines += _explain(f"{framework.name} · {limit.what}", limit.why, limit.advice, width)
-    return ["Not controlled, or only in part", *lines] if lines else []
+            yield _explain(f"{framework.name} · {limit.what}", limit.why, limit.advice)
 
 
-def _explain_controls(subject: str, controls: Iterable[Control], width: int) -> Iterator[str]:
+def _explain_controls(subject: str, controls: Iterable[Control]) -> Iterator[Block]:
     """Factors without control, grouped by reason."""
     groups = group_pairs(
         ((control.answer, control.why, control.advice), control.factor)
@@ -149,25 +144,13 @@ def _explain_controls(subject: str, controls: Iterable[Control], width: int) -> 
         if control.answer in {"no", "partly"}
     )
     for (answer, why, advice), factors in groups.items():
-        yield from _explain(f"{subject} · {', '.join(factors)}: {SHOWN[answer]}", why, advice, width)
+        yield _explain(f"{subject} · {', '.join(factors)}: {SHOWN[answer]}", why, advice)
 
 
-def _explain(subject: str, why: str, advice: str, width: int) -> list[str]:
-    below = [why, *([f"→ {advice}"] if advice else [])]
-    return _hung(subject, width) + [line for text in below for line in hang(text, width, GAP * 3, GAP * 3)]
+def _explain(subject: str, why: str, advice: str) -> Remark:
+    return Remark(subject, "", (why, *([f"→ {advice}"] if advice else [])))
 
 
-def _list_trials(frameworks: Sequence[Framework], width: int) -> list[str]:
-    lines = [f"{framework.name} · {trial}" for framework in frameworks for trial in framework.tried]
-    return ["Tried here", *(line for text in lines for line in _hung(text, width))] if lines else []
-
-
-def _hazards(diagnosis: Diagnosis, width: int) -> list[str]:
-    if not diagnosis.hazards:
-        return ["Hazards      none found on this machine"]
-    explained = (_explain(item.what, item.why, item.advice, width) for item in diagnosis.hazards)
-    return ["Hazards", *(line for lines in explained for line in lines)]
-
-
-def _hung(text: str, width: int) -> list[str]:
-    return hang(text, width, GAP, GAP)
+def _trials(frameworks: Sequence[Framework]) -> Iterator[Block]:
+    if lines := [f"{framework.name} · {trial}" for framework in frameworks for trial in framework.tried]:
+        yield Items(tuple(lines))

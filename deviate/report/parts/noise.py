@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.findings import Findings, NoiseFindings, NoiseRow, NoiseTable, Overhead
+from deviate.model.phrases import Reason
 from deviate.report.document import (
+    NOTHING,
     Absent,
     Block,
     Cell,
@@ -20,6 +22,9 @@ from deviate.report.document import (
     SummaryLine,
     TableRow,
     cell,
+    fact,
+    labelled,
+    paragraph,
 )
 from deviate.report.format import (
     between,
@@ -40,7 +45,6 @@ from deviate.report.parts.script_seeds import STREAMS
 from deviate.report.plots import ForestPlot, PointGroup, ends_of, known
 
 ALL_VARIANTS = "algo+impl,algo,impl,control"
-REFERENCE = "reference"
 MOST_TABLES = 3
 """Metrics that a terminal shows where none is primary."""
 METRICS_ONLY = "Equal in metrics only: the weights were not observed."
@@ -81,19 +85,20 @@ def noise_sentences(findings: Findings) -> tuple[str, ...]:
     return tuple(_paste(table, findings) for table in tables)
 
 
-def noise_brief(findings: Findings) -> Section | None:
-    """Lines for a terminal: what the runs prove, and the primary metric by variant, or a few metrics without one."""
+def noise_brief(findings: Findings) -> Iterator[Section]:
+    """For a terminal: what the runs prove, and the primary metric by variant, or a few metrics without one."""
     noise = findings.noise
     if noise is None or not (noise.tables or noise.statements):
-        return None
+        return
     tables = [table for table in noise.tables if table.metric.name == findings.primary] or list(
         noise.tables[:MOST_TABLES]
     )
-    blocks: list[Block] = [Items(statements(noise)), *(_brief(table, findings) for table in tables)]
+    yield paragraph(Facts(tuple(labelled("Noise", statements(noise)))))
+    yield from (_brief(table, findings) for table in tables)
     n_left = len(noise.tables) - len(tables)
-    blocks += [f"… and {counted(n_left, 'more metric')}: see the report, Noise sources"] if n_left > 0 else []
-    overhead = Section("overhead", "Overhead", (Items((_overhead(noise.overhead),)),)) if noise.overhead else None
-    return Section("noise", "Noise", (*blocks, *([overhead] if overhead else [])))
+    more = f"… and {counted(n_left, 'more metric')}: see the report, Noise sources"
+    overhead = [Facts((fact("Overhead", _overhead(noise.overhead)),))] if noise.overhead else []
+    yield paragraph(*([more] if n_left > 0 else []), *overhead)
 
 
 def noise_result(findings: Findings) -> SummaryLine | None:
@@ -204,19 +209,22 @@ def _brief(table: NoiseTable, findings: Findings) -> Section:
     """The same table without what varies; the notes have the reasons for what is missing in it."""
     whole, excess = _spreads_table(table, findings), _excess(table)
     columns = (name_text(table.metric.name), *whole.columns[2:])
-    rows = tuple(_brief_row(row) for row in whole.rows)
+    rows = tuple(map(_brief_row, whole.rows, table.rows))
     sentences = list(missing(table.rows))
     if not isinstance(excess, Absent):
         sentences.append(f"excess of variance, algo+impl − algo − impl: {excess.text}")
-    return Section("", "", (DocumentTable("", columns, rows), *sentences))
+    return paragraph(DocumentTable("", columns, rows), *sentences)
 
 
-def _brief_row(row: TableRow) -> TableRow:
+def _brief_row(row: TableRow, of: NoiseRow) -> TableRow:
     _, _, spread, ratios, _ = row.cells
-    is_reference = isinstance(ratios, Absent) and ratios.reason == REFERENCE
-    cells: list[Entry] = [entry if isinstance(entry, Cell) else cell() for entry in row.cells[1:]]
-    cells[2] = ratios if is_reference else cells[2]
+    cells: list[Entry] = [entry if isinstance(entry, Cell) else cell(NOTHING) for entry in row.cells[1:]]
+    cells[2] = ratios if _is_reference(of.ratio) else cells[2]
     return replace(row, cells=tuple(cells), note=row.note or (spread.reason if isinstance(spread, Absent) else ""))
+
+
+def _is_reference(estimate: Estimate) -> bool:
+    return isinstance(estimate, Unavailable) and estimate.kind is Reason.REFERENCE
 
 
 def _excess(table: NoiseTable) -> Entry:
@@ -358,10 +366,12 @@ def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
     for row in rows:
         if isinstance(row.sd, Unavailable) or row.sd == 0:
             continue
-        for entry, name in ((ratio_cell(row), "ratio"), (share_cell(row), "share")):
-            if isinstance(entry, Absent):
-                if entry.reason != "reference" and entry.reason not in row.note:
-                    labels_of_reason.setdefault(f"no {name}, {entry.reason}", []).append(name_text(row.variant))
+        for estimate, name in ((row.ratio, "ratio"), (row.share, "share")):
+            if isinstance(estimate, Unavailable):
+                if not _is_reference(estimate) and estimate.reason not in row.note:
+                    labels_of_reason.setdefault(f"no {name}, {clean(estimate.reason)}", []).append(
+                        name_text(row.variant)
+                    )
                 break
     return tuple(f"{reason}: {', '.join(variants)}" for reason, variants in labels_of_reason.items())
 

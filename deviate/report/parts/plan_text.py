@@ -1,10 +1,12 @@
-"""An experiment plan on a terminal: how many runs a question needs, and what given numbers of runs can show."""
+"""An experiment plan as a document: how many runs a question needs, and what given numbers of runs can show."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 
-from deviate.model.design import Design, Question
+from deviate.model.design import Design, DesignRow, Question
 from deviate.model.estimates import Estimate, Unavailable
+from deviate.report.document import Document, DocumentTable, Fact, Facts, fact, labelled, listing, paragraph
 from deviate.report.format import (
+    between,
     clean,
     confidence_text,
     counted,
@@ -20,59 +22,54 @@ from deviate.report.format import (
 LOOKS = {"obrien-fleming": "O'Brien-Fleming", "pocock": "Pocock"}
 
 
-def plan_lines(design: Design) -> tuple[str, ...]:
-    """What the question needs first, else how many seeds: a label and a sentence per line."""
+def plan_document(design: Design, data: Callable[[], object] = dict) -> Document:
+    """The design, with `data` for programs."""
+    sections = (paragraph(Facts(tuple(_facts(design)))), paragraph(_table(design)), paragraph(*_notes(design)))
+    return Document(sections=sections, data=data)
+
+
+def _facts(design: Design) -> Iterator[Fact]:
+    """What the question needs first, else how many seeds."""
     question = design.question
-    lines: list[str] = []
     if question.effect is not None:
-        lines += _label_lines("Runs", _runs(design))
-    lines += _label_lines("Margin", _margin(design))
-    lines = lines or [f"Seeds    {_usual(design)}"]
-    lines += [f"Plan     {_test(question)}"]
-    lines += [f"Spread   {text}" for text in _describe_spread(design)]
-    lines += [] if question.effect is None else [f"Effect   {_amount(question.effect, design)}"]
-    lines += _label_lines("Looks", _looks(design))
-    return tuple(lines)
+        yield from labelled("Runs", _runs(design))
+    if question.margin is not None:
+        yield fact("Margin", _margin(question.margin, design))
+    if question.effect is None and question.margin is None:
+        yield fact("Seeds", _usual(design))
+    yield fact("Plan", _test(question))
+    yield fact("Spread", _describe_spread(design))
+    if question.effect is not None:
+        yield fact("Effect", _amount(question.effect, design))
+    yield from labelled("Looks", _looks(design))
 
 
-def plan_table(design: Design) -> tuple[tuple[str, ...], ...]:
-    """What given numbers of runs can show; the first row is the header."""
-    has_effect, has_margin = design.question.effect is not None, design.question.margin is not None
-    side = "pairs" if design.question.correlation is not None else "runs of each"
-    head = (
-        side,
-        "detectable difference",
-        *(["power for the effect"] if has_effect else []),
-        *(["power to show equivalence"] if has_margin else []),
-        "± of a mean",
-        "SD known within",
-    )
-    rows = [
-        (
-            str(row.n),
-            _describe_effect(row.detectable, design),
-            *([_chance(row.power)] if has_effect else []),
-            *([_chance(row.equivalence)] if has_margin else []),
-            _amount(row.half_width, design),
-            f"× {ratio(row.sd_low)} … {ratio(row.sd_high)}",
-        )
-        for row in design.rows
+def _table(design: Design) -> DocumentTable:
+    """What given numbers of runs can show."""
+    columns: list[tuple[str, Callable[[DesignRow], str]]] = [
+        ("runs of each" if design.question.correlation is None else "pairs", lambda row: str(row.n)),
+        ("detectable difference", lambda row: _describe_effect(row.detectable, design)),
+        ("power for the effect", lambda row: _chance(row.power)),
+        ("power to show equivalence", lambda row: _chance(row.equivalence)),
+        ("± of a mean", lambda row: _amount(row.half_width, design)),
+        ("SD known within", lambda row: f"× {ratio(row.sd_low)} … {ratio(row.sd_high)}"),
     ]
-    return (head, *rows)
+    if design.question.margin is None:
+        del columns[3]
+    if design.question.effect is None:
+        del columns[2]
+    return listing([head for head, _ in columns], [[text(row) for _, text in columns] for row in design.rows])
 
 
-def plan_notes(design: Design) -> tuple[str, ...]:
+def _notes(design: Design) -> Iterator[str]:
     """The assumptions behind the numbers."""
     text = "; ".join(
         f"{ratio(value)}: {_number(runs)}" for value, runs in design.spread_runs if not isinstance(runs, Unavailable)
     )
-    notes = [f"To detect a difference of SDs, runs of each by their ratio: {text}."]
-    notes.append("For normal scores of equal spread. A claim about SDs needs 16 runs of each.")
+    yield f"To detect a difference of SDs, runs of each by their ratio: {text}."
+    yield "For normal scores of equal spread. A claim about SDs needs 16 runs of each."
     if design.question.correlation is None:
-        notes.append(
-            "Runs that share their seeds may be compared as pairs: --paired --correlation, as compare shows it."
-        )
-    return tuple(notes)
+        yield "Runs that share their seeds may be compared as pairs: --paired --correlation, as compare shows it."
 
 
 def _usual(design: Design) -> str:
@@ -100,21 +97,20 @@ def _test(question: Question) -> str:
     return f"{text}; for scores near normal, skewed scores need more"
 
 
-def _describe_spread(design: Design) -> list[str]:
+def _describe_spread(design: Design) -> str:
     pilot = design.pilot
     if pilot is None:
-        return ["not given: effects are in standard deviations (--pilot NAME or --sd X for units of the metric)"]
+        return "not given: effects are in standard deviations (--pilot NAME or --sd X for units of the metric)"
     places = decimals(pilot.sd / 10)
     text = f"SD {with_unit(number(pilot.sd, places), clean(pilot.unit))}"
     if not pilot.name:
-        return [f"{text}, as given"]
+        return f"{text}, as given"
     interval = pilot.interval
     if not isinstance(interval, Unavailable):
-        low, high = number(interval.low, places), number(interval.high, places)
-        text += f" [{low} … {high}]"
-    return [
+        text += f" [{between(interval.low, interval.high, places)}]"
+    return (
         f"{text} of {clean(pilot.metric)} in {clean(pilot.name)}, n = {' + '.join(str(side.n) for side in pilot.sides)}"
-    ]
+    )
 
 
 def _runs(design: Design) -> list[str]:
@@ -157,13 +153,10 @@ def _more(runs: int | Unavailable, design: Design) -> str:
     return f": {', '.join(parts)}; about {duration(sum(times))}, one after the other"
 
 
-def _margin(design: Design) -> list[str]:
-    margin = design.question.margin
-    if margin is None:
-        return []
+def _margin(margin: float, design: Design) -> str:
     runs = f"{_number(design.margin_runs)} {_side(design)}"
-    text = f"±{_amount(margin, design)}: {runs} show equivalence when there is no difference"
-    return [text + _more(design.margin_runs, design)]
+    more = _more(design.margin_runs, design)
+    return f"±{_amount(margin, design)}: {runs} show equivalence when there is no difference{more}"
 
 
 def _looks(design: Design) -> list[str]:
@@ -176,10 +169,6 @@ def _looks(design: Design) -> list[str]:
     if len(design.looks) < design.question.n_looks:
         parts.append(f"{len(design.looks)} looks, not {design.question.n_looks}: so few runs leave no room for more")
     return parts
-
-
-def _label_lines(label: str, sentences: Sequence[str]) -> list[str]:
-    return [f"{label if index == 0 else '':<9}{text}" for index, text in enumerate(sentences)]
 
 
 def _amount(effect: float, design: Design) -> str:

@@ -14,10 +14,11 @@ from functools import cache, partial
 
 from deviate import __version__
 from deviate.model.analysis import LoopCounter
-from deviate.model.comparisons import Comparison, Description
-from deviate.model.estimates import Estimate, Interval, Test, Unavailable
-from deviate.model.findings import ExperimentFindings, Findings
+from deviate.model.comparisons import Comparison
+from deviate.model.estimates import Interval, Test, Unavailable
+from deviate.model.findings import ExperimentFindings, Findings, PairFindings
 from deviate.model.records import Experiment, Series
+from deviate.report.data.rows import Row, comparison_row, description_row
 from deviate.report.document import Report
 from deviate.report.figures.bundle import CurveLine, bundle_of, line_of, number_steps, step_means
 from deviate.report.format import clean
@@ -119,7 +120,7 @@ def aggregate_report(findings: Findings, document: Report, written: datetime) ->
         runs.append(
             AggregateRun(
                 label=summary.label,
-                figures=_figures(item, comparisons),
+                figures=_figures(item, pair),
                 words=_words(item, comparisons),
                 facts={
                     **_facts(item.experiment, findings),
@@ -140,12 +141,26 @@ def aggregate_report(findings: Findings, document: Report, written: datetime) ->
     )
 
 
-def _figures(item: ExperimentFindings, comparisons: Sequence[Comparison]) -> dict[str, float]:
-    figures: dict[str, Estimate] = {}
+DESCRIBED = {"mean": "mean", "sd": "sd", "median": "median", "minimum": "min", "maximum": "max", "n": "n"}
+COMPARED = {
+    "difference": "difference",
+    "p_adjusted": "p_value_adjusted",
+    "p_value_t": "p_value_t",
+    "p_value_permutation": "p_value_permutation",
+    "hedges_g": "hedges_g",
+    "margin": "margin",
+}
+"""Columns of the rows of findings, by what a tracker calls them; those of intervals are named after them."""
+
+
+def _figures(item: ExperimentFindings, pair: PairFindings | None) -> dict[str, float]:
+    figures: dict[str, float | None] = {}
     for description in item.descriptions:
-        figures |= _named(description.metric.name, _description_figures(description))
-    for comparison in comparisons:
-        figures |= _named(comparison.candidate_metric.name, _comparison_figures(comparison))
+        figures |= _named(description_row(item, description), "metric", DESCRIBED)
+    for row, comparison in [(comparison_row(pair, one), one) for one in pair.comparisons] if pair else []:
+        tests = zip(("p_value_t", "p_value_permutation"), comparison.both_tests, strict=True)
+        p_values: Row = {name: (float, test.p_value) for name, test in tests if isinstance(test, Test)}
+        figures |= _named(row | p_values, "candidate_metric", COMPARED)
     completion = item.completion
     if not isinstance(completion, Unavailable):
         figures |= {
@@ -153,50 +168,16 @@ def _figures(item: ExperimentFindings, comparisons: Sequence[Comparison]) -> dic
             "runs/failed": completion.n_runs - completion.n_completed,
             "runs/total": completion.n_runs,
         }
-    finite = {name: value for name, value in figures.items() if not isinstance(value, Unavailable)}
-    return {name: float(value) for name, value in finite.items() if math.isfinite(value)}
+    return {name: float(value) for name, value in figures.items() if value is not None and math.isfinite(value)}
 
 
-def _named(metric: str, parts: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    return {f"{clean(metric)}/{part}": value for part, value in parts.items()}
-
-
-def _description_figures(description: Description) -> dict[str, Estimate]:
-    return {
-        "mean": description.mean,
-        **_ends("mean", description.mean_interval),
-        "sd": description.sd,
-        **_ends("sd", description.sd_interval),
-        "median": description.median,
-        "min": description.minimum,
-        "max": description.maximum,
-        "n": description.n,
+def _named(row: Row, metric: str, names: Mapping[str, str]) -> dict[str, float | None]:
+    """The figures of a row, and the ends of their intervals; NaN and infinities are left out later."""
+    columns = dict(names) | {
+        f"{column}_interval_{end}": f"{name}_{end}" for column, name in names.items() for end in ("low", "high")
     }
-
-
-def _comparison_figures(comparison: Comparison) -> dict[str, Estimate]:
-    t_test, permutation = comparison.both_tests
-    margin = comparison.metric.margin
-    return {
-        "difference": comparison.difference,
-        **_ends("difference", comparison.difference_interval),
-        "p_value_adjusted": comparison.p_adjusted,
-        "p_value_t": _p_value(t_test),
-        "p_value_permutation": _p_value(permutation),
-        "hedges_g": comparison.hedges_g,
-        **_ends("hedges_g", comparison.hedges_g_interval),
-        **({} if margin is None else {"margin": margin}),
-    }
-
-
-def _ends(name: str, interval: Interval | Unavailable) -> dict[str, Estimate]:
-    if isinstance(interval, Unavailable):
-        return {}
-    return {f"{name}_low": interval.low, f"{name}_high": interval.high}
-
-
-def _p_value(test: Test | Unavailable) -> Estimate:
-    return test if isinstance(test, Unavailable) else test.p_value
+    whose = clean(row[metric][1])
+    return {f"{whose}/{name}": row[column][1] for column, name in columns.items() if column in row}
 
 
 def _words(item: ExperimentFindings, comparisons: Sequence[Comparison]) -> dict[str, str]:

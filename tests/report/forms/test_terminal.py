@@ -27,12 +27,12 @@ def _mock_up() -> Findings:
 def test_the_verdict_comes_first_and_warnings_last() -> None:
     lines = render(build_report(_mock_up()), "terminal").splitlines()
     assert lines[0] == "Verdict: better   test_acc +0.330 points  [95% CI 0.120 … 0.538]  g 1.46 [0.46 … 2.44]"
-    baseline = lines.index("Baseline   train.py   algo+impl · 10/10 completed")
+    baseline = lines.index("Baseline   train.py · algo+impl · 10/10 completed")
     assert lines[baseline + 1] == (
-        "  test_acc (mean ± SD)  93.410 ± 0.220 %    95% CI mean 93.253 … 93.567 · SD 0.151 … 0.402 · n = 10"
+        "           test_acc (mean ± SD)  93.410 ± 0.220 %   95% CI mean 93.253 … 93.567 · SD 0.151 … 0.402 · n = 10"
     )
-    assert lines[baseline + 3] == "Candidate  train_new.py   algo+impl · 9/10 completed, 1 diverged"
-    assert next(line for line in lines[::-1] if not line.startswith(" ")).startswith("Warning  1 of 10 runs")
+    assert lines[baseline + 3] == "Candidate  train_new.py · algo+impl · 9/10 completed, 1 diverged"
+    assert next(line for line in lines[::-1] if not line.startswith(" ")).startswith("Warning    1 of 10 runs")
 
 
 def test_a_comparison_in_one_metric_has_fifteen_lines() -> None:
@@ -59,8 +59,8 @@ def test_of_many_metrics_the_terminal_has_those_that_might_have_been_the_primary
     lines = render(build_report(judge([whole])), "terminal", width=100).splitlines()
     assert lines[0].startswith("Result: test_acc (mean ± SD)  1.000 ± 0.100   95% CI mean 0.876 … 1.124")
     assert len(lines) <= 20
-    assert any(line.startswith("  test_loss ") for line in lines)
-    assert "  … and 22 more metrics: see the report, Metrics" in lines
+    assert any(line.startswith("test_loss ") for line in lines)
+    assert "… and 22 more metrics: see the report, Metrics" in lines
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_is_free_is_said_once_where_the_variant_first_stands(varied: tuple[
     sides = [dataclasses.replace(scored(name, (90.0, 91.0)), varied=varied, held=("split",)) for name in "ab"]
     text = render(build_report(judge(sides)), "terminal")
     assert text.count("(training varies: seeds and kernels)") == bool(words)
-    assert "Candidate  b   algo+impl ·" in text
+    assert "Candidate  b · algo+impl ·" in text
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
@@ -105,10 +105,10 @@ def test_control_codes_of_the_user_never_reach_the_terminal() -> None:
 
 def test_a_single_experiment_has_every_metric_and_no_verdict() -> None:
     text = render(build_report(judge([trained("a", n_runs=5, n_metrics=3, n_points=5)])), "terminal")
-    assert all(f"  {name}" in text for name in ("loss_1", "acc_2"))
+    assert all(f"\n{name} " in text for name in ("loss_1", "acc_2"))
     assert "Verdict" not in text
     assert text.startswith("Result: acc_0 (mean ± SD)  ")
-    assert "\nExperiment  a   " in text
+    assert "\nExperiment a · " in text
 
 
 def test_an_unknown_form_is_refused_with_those_that_there_are() -> None:
@@ -134,7 +134,7 @@ def test_a_failed_run_from_elsewhere_is_called_as_there_and_has_no_log() -> None
     runs = [run(i, {"acc": single(0.9 + i / 100)}) for i in range(3)]
     item = dataclasses.replace(experiment("old", [*runs, lost], [selected("acc")]), imported=("imported from old",))
     text = render(build_report(judge([item])), "terminal", width=120)
-    assert "Failed   old, replicate 3 (offline-run-7): crashed, exit code 1 · as it was imported\nWarning" in text
+    assert "Failed     old, replicate 3 (offline-run-7): crashed, exit code 1 · as it was imported\n" in text
     assert "stderr.log" not in text
     assert "stderr.log" not in render(build_report(judge([item])), "html")
 
@@ -144,16 +144,16 @@ def test_the_number_of_the_line_that_failed_is_seen_however_long_its_path_is(wid
     frame = f'  File "/home/me/{"long/" * 40}train.py", line 61, in main'
     lost = [run(i, {}, status="crashed", reason=f"no {i}", stderr_tail=(frame, "ValueError: no")) for i in range(5)]
     text = render(build_report(judge([experiment("old", lost, [selected("acc")])])), "terminal", width=width)
-    assert text.count("line 61, in main\n" if width > 40 else "61, in main\n") == 3
+    assert text.count(f"| {frame}\n") == 3
     assert "… and 2 more: see the" in text
-    assert all(len(line) <= width for line in text.splitlines() if "stderr.log" not in line)
+    assert all(len(line) <= width for line in text.splitlines() if "stderr.log" not in line and "| " not in line)
 
 
 def test_runs_that_failed_alike_are_shown_once() -> None:
     lost = [run(i, {}, status="crashed", reason="exit code 1", stderr_tail=("ValueError: no",)) for i in range(7)]
     text = render(build_report(judge([experiment("old", lost, [selected("acc")])])), "terminal", width=120)
     assert text.count("ValueError: no") == 1
-    assert "Failed   old, replicate 0, replicate 1, replicate 2, replicate 3, replicate 4 and 2 more: crashed" in text
+    assert "Failed     old, replicate 0, replicate 1, replicate 2, replicate 3, replicate 4 and 2 more: crashed" in text
 
 
 def test_under_other_metrics_stands_the_method_of_their_intervals() -> None:
@@ -167,7 +167,8 @@ def test_under_other_metrics_stands_the_method_of_their_intervals() -> None:
 def test_why_an_sd_ratio_whose_interval_excludes_1_is_undecided_is_said() -> None:
     wide = scored("wide", (90.0, 95.0, 85.0, 99.0, 88.0, 93.0))
     narrow = scored("narrow", (90.0, 90.1, 90.2, 90.1, 90.0, 90.15))
-    assert "undecided (needs 16 runs in each, has 6 and 6)" in render(build_report(judge([wide, narrow])), "terminal")
+    text = " ".join(render(build_report(judge([wide, narrow])), "terminal").split())
+    assert "undecided (needs 16 runs in each, has 6 and 6)" in text
     assert ": undecided\n" in render(
         build_report(judge([wide, scored("same", (91.0, 95.5, 85.0, 98.0, 88.0, 93))])), "terminal"
     )

@@ -218,7 +218,7 @@ def test_what_asks_for_nothing_is_a_note_behind_the_warnings() -> None:
     view = build_report(judge([experiment("a", [kept], [selected()])]))
     assert view.notes == (f"a, replicate 0: {continued}",)
     assert view.warnings[-2:] == ("a, replicate 0: wrote outside", *view.notes)
-    assert render(view, "terminal").endswith(f"\nNote     {view.notes[0]}\n")
+    assert render(view, "terminal").endswith(f"\nNote       {view.notes[0]}\n")
 
 
 def test_equal_warnings_of_several_variants_are_one_sentence() -> None:

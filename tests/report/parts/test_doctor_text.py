@@ -3,7 +3,8 @@ import dataclasses
 import pytest
 
 from deviate.model.diagnosis import Concern, Control, DeviceType, Diagnosis, Framework, Interpreter, Machine
-from deviate.report.parts.doctor_text import render_diagnosis
+from deviate.report.forms.registry import render
+from deviate.report.parts.doctor_text import diagnosis_document
 
 FACTORS = ("init", "shuffle", "augment", "dropout", "split", "other", "kernels", "autotune", "precision", "hash")
 NO = Control("dropout", "no", "nothing tells what a key is for", "draw through named streams")
@@ -40,6 +41,10 @@ DIAGNOSIS = Diagnosis(
     (Concern("XLA_FLAGS=--a", "takes back what holds the kernels", "unset XLA_FLAGS"),),
     2.0,
 )
+
+
+def render_diagnosis(diagnosis: Diagnosis, width: int, *, is_coloured: bool = False) -> str:
+    return render(diagnosis_document(diagnosis), "terminal", width=width, is_coloured=is_coloured)
 
 
 @pytest.mark.parametrize("width", [40, 60, 72, 80, 100, 120, 200])
@@ -100,8 +105,8 @@ def test_a_broken_framework_has_no_row_of_answers() -> None:
 def test_colour_comes_only_where_asked_for_and_changes_no_letter() -> None:
     plain, coloured = render_diagnosis(DIAGNOSIS, 80), render_diagnosis(DIAGNOSIS, 80, is_coloured=True)
     assert "\x1b" not in plain
-    assert "\x1b[31mno\x1b[0m" in coloured
-    for code in ("\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"):
+    assert "\x1b[1;31mno\x1b[0m" in coloured
+    for code in ("\x1b[1;31m", "\x1b[1;32m", "\x1b[1;33m", "\x1b[0m"):
         coloured = coloured.replace(code, "")
     assert coloured == plain
 

@@ -1,21 +1,20 @@
-"""Likely training scripts of a folder: as text, as a document, and in the error for a command without a script."""
+"""Likely training scripts of a folder: as a document, and in the error for a command without a script."""
 
 import os
 import shlex
-import textwrap
 from pathlib import Path
 
 from deviate.analysis.entries import EntryScripts
 from deviate.errors import InputError
+from deviate.report.document import Block, Document, Facts, Remark, fact, paragraph
 
 SCHEMA = 1
 MOST_SHOWN = 10
 MOST_NAMED = 3
-MARGIN = 5
 
 
-def render_entries(entries: EntryScripts, cwd: Path, width: int, *, is_whole: bool = False) -> str:
-    """Plain text of at most `width` columns (from 60), ending in a newline.
+def entries_document(entries: EntryScripts, cwd: Path, *, is_whole: bool = False) -> Document:
+    """The scripts, best first, and the command for the first.
 
     Args:
         cwd: working folder of the user, for which the commands are written.
@@ -28,20 +27,22 @@ def render_entries(entries: EntryScripts, cwd: Path, width: int, *, is_whole: bo
         raise _nothing_found(entries, cwd)
     scripts = entries.scripts if is_whole else entries.scripts[:MOST_SHOWN]
     count = f"{len(entries.scripts)} of {entries.n_files} Python files may be training scripts"
-    lines = [f"Folder     {_clean(str(entries.folder))}", f"           {count}", ""]
-    for number, entry in enumerate(scripts, start=1):
-        lines.append(f"{number:>3}  {_clean(entry.file)}")
-        lines += _wrap(_clean("; ".join(entry.reasons)), width, " " * MARGIN, " " * MARGIN)
+    blocks: list[Block] = [
+        Remark(f"{number}  {_clean(entry.file)}", "", ("; ".join(entry.reasons),))
+        for number, entry in enumerate(scripts, start=1)
+    ]
     if len(entries.scripts) > len(scripts):
-        lines.append(f"     and {len(entries.scripts) - len(scripts)} more (--all shows them)")
-    lines.append("")
-    if entries.notebooks:
-        lines += _wrap(_of_notebooks(entries, cwd), width, "Notebooks  ", " " * 11)
-    title = "Next" if entries.is_clear else "Try"
-    return "\n".join([*lines, f"{title:<11}{_command('analyze', entries, cwd)}"]) + "\n"
+        blocks.append(f"and {len(entries.scripts) - len(scripts)} more (--all shows them)")
+    head = Facts((fact("Folder", _clean(str(entries.folder))), fact("", count)))
+    notebooks = [fact("Notebooks", _of_notebooks(entries, cwd))] if entries.notebooks else []
+    next_step = fact("Next" if entries.is_clear else "Try", _command("analyze", entries, cwd), is_code=True)
+    return Document(
+        sections=(paragraph(head), paragraph(*blocks), paragraph(Facts((*notebooks, next_step)))),
+        data=lambda: _data(entries),
+    )
 
 
-def entries_document(entries: EntryScripts) -> dict[str, object]:
+def _data(entries: EntryScripts) -> dict[str, object]:
     """Output of `deviate analyze DIRECTORY --format json`, for `json.dumps`."""
     return {
         "schema": SCHEMA,
@@ -90,10 +91,6 @@ def _command(verb: str, entries: EntryScripts, cwd: Path) -> str:
 
 def _seen_from(path: Path, cwd: Path) -> str:
     return os.path.relpath(path, cwd)
-
-
-def _wrap(text: str, width: int, first: str, indent: str) -> list[str]:
-    return textwrap.wrap(text, max(width, 60), initial_indent=first, subsequent_indent=indent)
 
 
 def _clean(text: str) -> str:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from deviate.analysis.entries import EntryScript, EntryScripts
+from deviate.cli.entries import entries_document, refuse_folder
 from deviate.errors import InputError
-from deviate.project.entry_scripts import entries_document, refuse_folder, render_entries
+from deviate.report.forms.registry import render
 
 HERE = Path("/home/me/project")
 FIRST = EntryScript("train.py", 9.0, ("calls backward", "has a main guard"))
@@ -17,13 +18,17 @@ def entries(*scripts: EntryScript, folder: Path = HERE, notebooks: tuple[str, ..
     return EntryScripts(folder, scripts, notebooks, 7)
 
 
+def render_entries(entries: EntryScripts, cwd: Path, width: int) -> str:
+    return render(entries_document(entries, cwd), "terminal", width=width)
+
+
 def test_one_clear_script_comes_with_the_command() -> None:
     assert render_entries(entries(FIRST), HERE, 80) == (
         "Folder     /home/me/project\n"
         "           1 of 7 Python files may be training scripts\n"
         "\n"
         "  1  train.py\n"
-        "     calls backward; has a main guard\n"
+        "      calls backward; has a main guard\n"
         "\n"
         "Next       deviate analyze train.py\n"
     )
@@ -68,7 +73,7 @@ def test_a_folder_without_a_training_script_is_told() -> None:
 
 
 def test_the_document_holds_all() -> None:
-    assert entries_document(entries(FIRST)) == {
+    assert entries_document(entries(FIRST), HERE).data() == {
         "schema": 1,
         "folder": "/home/me/project",
         "scripts": [{"file": "train.py", "score": 9.0, "reasons": ["calls backward", "has a main guard"]}],

@@ -1,0 +1,88 @@
+"""A pipe and a file get whole lines: what is told is neither cut nor broken where COLUMNS is not set."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deviate.model.diagnosis import Concern, Diagnosis, Interpreter
+from deviate.report.forms.registry import render
+from deviate.report.medium import WHOLE
+from deviate.report.parts.doctor_text import diagnosis_document
+
+REASON = f"the loss is not finite, {'and the gradient of this layer is not either, ' * 6}so it ends here"
+TRAIN = f"""\
+import os, random
+for epoch in range(3):
+    accuracy_of_the_model_on_the_test_set = SHIFT + random.random()
+    print("accuracy of the model on the test set", accuracy_of_the_model_on_the_test_set)
+    print("another measure with a long name that takes room", random.random())
+if SHIFT and os.environ["DEVIATE_REPLICATE"] == "1":
+    raise ValueError("{REASON}")
+"""
+CUT = re.compile(r"\w…|…\w|…$", re.MULTILINE)
+"""Where a text was cut; an interval has a blank on both sides of the sign, and a line of what is left out begins so."""
+
+
+def _deviate(folder: Path, *arguments: str) -> str:
+    """What the command prints into pipes, both streams."""
+    variables = {name: text for name, text in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-m", "deviate", *arguments],
+        cwd=folder,
+        env={**variables, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A project with two experiments, one of which lost a run, and what running the latter printed."""
+    folder = tmp_path_factory.mktemp("project")
+    for name, shift in (("base", 0), ("new", 1)):
+        (folder / f"{name}.py").write_text(TRAIN.replace("SHIFT", str(shift)))
+        said = _deviate(folder, "run", f"{name}.py", "-r", "5", "--name", name)
+    return folder, said
+
+
+def test_a_run_in_a_pipe_tells_the_whole_reason_of_a_crash(ran: tuple[Path, str]) -> None:
+    _, said = ran
+    assert not CUT.search(said), CUT.findall(said)
+    assert sum(f"ValueError: {REASON}" in line for line in said.splitlines()) >= 2  # as it ends, and in the report
+    assert "\x1b" not in said
+    assert "\r" not in said
+
+
+VERBS = (
+    ("compare", "base", "new"),
+    ("check", "base", "new"),
+    ("show", "new"),
+    ("show", "new", "--run", "1"),
+    ("list",),
+    ("plan", "base", "new", "--difference", "0.3"),
+    ("analyze", "new.py"),
+    ("analyze", "new.py", "--all", "--explain"),
+)
+TELL_REASONS = frozenset(VERBS[index] for index in (0, 2, 3))
+
+
+@pytest.mark.parametrize("arguments", VERBS, ids=" ".join)
+def test_no_line_of_a_verb_is_cut_in_a_pipe(ran: tuple[Path, str], arguments: tuple[str, ...]) -> None:
+    said = _deviate(ran[0], *arguments)
+    assert not CUT.search(said), said
+    assert any(REASON in line for line in said.splitlines()) or arguments not in TELL_REASONS, said
+
+
+def test_a_diagnosis_in_a_pipe_has_whole_reasons() -> None:
+    concern = Concern("XLA_FLAGS", REASON, f"unset it, for {REASON}")
+    found = Diagnosis(Interpreter("python", "/usr/bin/python", "3.12.1"), None, (), (concern,), 2.0)
+    lines = render(diagnosis_document(found), "terminal", width=WHOLE).splitlines()
+    assert [line.strip() for line in lines if REASON in line] == [concern.why, f"→ {concern.advice}"]
