@@ -43,7 +43,7 @@ def test_a_worse_working_tree_is_stopped_and_its_runs_are_on_record(project: Pat
     first = deviate(*asked, "--runs", "6")
     assert first.code == 4, first.both
     assert f"Baseline train.py at main, commit {commit[:10]}" in first.out
-    assert "worse by more than 1, −3.00" in first.out
+    assert "worse by more than 1   −3.00" in first.out
     assert "Result: worse" in first.out
     assert leftovers(project) == []
     assert git(project, "status", "--porcelain") == "M train.py"

@@ -536,7 +536,8 @@ class Document:
     Attributes:
         answer: what a terminal shows of it and every form shows first; None where the first table is the result.
         paste: the result in sentences, with every number of the first table.
-        warnings: each with what to do. notes: those of them that ask for nothing.
+        warnings: each with what to do.
+        notes: the warnings that ask for nothing.
         footnotes: how the numbers were computed.
         facts: provenance.
         brief: what a terminal shows in place of the sections, where it has no room for them.
@@ -554,7 +555,7 @@ class Document:
     facts: tuple[Fact, ...] = ()
     brief: tuple[Section, ...] = ()
     data: Callable[[], object] = dict
-    rows: Callable[[], Iterator[Sequence[object]]] = lambda: iter(())
+    rows: Callable[[], Iterable[Sequence[object]]] = tuple
     answer: Answer | None = None
 
 
