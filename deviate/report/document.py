@@ -8,11 +8,13 @@ numbers without parsing text. A missing cell, figure or section is replaced by a
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from deviate.report.format import clean
 from deviate.report.numbers import Piece, Pieces, text_of
-from deviate.report.plots import Plot
+
+if TYPE_CHECKING:  # figures, which most verbs have none of
+    from deviate.report.plots import Plot
 
 LONGEST_NUMBER = 40
 """Characters of a cell that is aligned as a number: a test with its remarks is a sentence."""
@@ -185,7 +187,7 @@ def listing(
 class ReportFigure:
     """A figure with its caption; the title is set apart where it is not part of the caption."""
 
-    plot: Plot
+    plot: "Plot"
     caption: str
     title: str = ""
 
