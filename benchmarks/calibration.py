@@ -200,7 +200,7 @@ Written by `python benchmarks/calibration.py --write docs/explanation/calibratio
 on {datetime.now(UTC):%Y-%m-%d} with {versions}, statsmodels {statsmodels.__version__}.
 
 Every number comes from calling the functions of `deviate.stats` on made runs: the share of trials in which a 95 %
-interval holds the truth, or in which a test of a true null has p < .05. Two samples have n runs each and differ by
+interval holds the truth, or in which a test of a true null has p < 0.05. Two samples have n runs each and differ by
 nothing, unless the row says otherwise. A cell rests on 10,000 trials, with a Monte-Carlo error of 0.2 points (0.5 and
 0.7 at 2000 and 1000, 0.9 at 600), where no other number is in brackets. A dash: fewer runs than the method needs.
 

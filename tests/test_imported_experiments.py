@@ -33,7 +33,7 @@ def test_they_are_listed_shown_reported_compared_and_cleaned(project: Path, devi
     run = deviate("show", "old", "--run", "5")
     assert (run.code, "seed 5" in run.out) == (0, True)
     assert "acc (mean ± SD)  0.9075 ± 0.0056" in deviate("report", "old").out
-    assert "Verdict: better   acc +0.0500" in deviate("compare", "old", "new").out
+    assert "Verdict: better   new is better than old: acc +0.0500" in deviate("compare", "old", "new").out
     before = sorted(project.glob(".deviate/experiments/*/runs/*/*/*"))
     assert deviate("clean").code == 0
     assert len(before) == 24
@@ -90,7 +90,7 @@ def test_files_are_compared_in_a_folder_that_nobody_may_write_to(project: Path, 
     (project / "results.csv").write_text(SCORES)
     (project / ".deviate").write_text("in the way")
     result = deviate_in(project)("compare", "results.csv")
-    assert (result.code, "Verdict: better   acc +0.0500" in result.out) == (0, True)
+    assert (result.code, "Verdict: better   new is better than old: acc +0.0500" in result.out) == (0, True)
     assert "no page was kept" in result.out.splitlines()[-1]
 
 

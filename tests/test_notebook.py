@@ -111,7 +111,7 @@ def test_a_direction_per_metric_leaves_the_others_as_their_names_say() -> None:
 
 def test_columns_of_one_table_are_named_after_themselves_and_equal_names_are_one_metric() -> None:
     table = pd.DataFrame({"old": OLD, "new": NEW})
-    assert "was 94.20 ± 0.24 with new (n = 6) and 93.35 ± 0.19 with old" in deviate.compare(
+    assert "was 94.20 ± 0.24 with new and 93.35 ± 0.19 with old (mean ± SD over 6 runs each)" in deviate.compare(
         table["old"], table["new"]
     ).sentence.replace("94.200 ± 0.237", "94.20 ± 0.24").replace("93.350 ± 0.187", "93.35 ± 0.19")
     one, other = (pd.Series(side, name="test_acc") for side in (OLD, NEW))
@@ -131,7 +131,7 @@ def test_settings_reach_the_judgement() -> None:
     results = deviate.compare(OLD, NEW, margin=5.0, confidence=0.9, seed=3)
     assert results.verdict == "equivalent"
     assert (results.findings.confidence, results.findings.analysis_seed) == (0.9, 3)
-    assert "[90% CI" in repr(results)
+    assert ", 90% CI " in repr(results)
 
 
 def test_paired_scores_are_paired_by_their_position() -> None:

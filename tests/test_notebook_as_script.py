@@ -60,6 +60,7 @@ def test_a_notebook_runs_like_a_script(project: Path, deviate_in: Callable[..., 
         "accuracy": 0.875,
     }
     (page,) = project.glob(".deviate/reports/study/report.html")
+    assert deviate("report", "study", "--full").code == 0
     assert "study.ipynb cell 2, line 5" in page.read_text()
     assert not re.search(r"study\.ipynb:\d", page.read_text())
     assert notebook.read_bytes() == before

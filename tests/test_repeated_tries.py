@@ -47,7 +47,7 @@ def test_candidates_that_a_baseline_was_compared_with_are_counted_in(imported) -
     assert imported("base", "middling") == [], "the same candidate again is no further try"
     (said,) = imported("base", "near")
     assert said == (
-        "base was also compared with 1 more candidate: middling. Holm over all 2: p = .907 for near, not below alpha."
+        "base was also compared with 1 more candidate: middling. Holm over all 2: p = 0.907 for near, not below alpha."
     )
     (said,) = imported("base", "good")
     assert said.startswith("base was also compared with 2 more candidates: middling, near. Holm over all 3: p = ")
@@ -60,7 +60,7 @@ def test_a_try_can_take_the_surety_of_a_verdict(imported, project: Path) -> None
     for name in ("near", "good"):
         imported("base", name)
     (said,) = imported("base", "middling")
-    assert said.endswith("Holm over all 3: p = .095 for middling, not below alpha.")
+    assert said.endswith("Holm over all 3: p = 0.095 for middling, not below alpha.")
     (pair,) = json.loads((project / "out.json").read_text())["pairs"]
     assert pair["comparisons"][0]["verdict"] == "better", "what was asked here is answered as it was asked"
 

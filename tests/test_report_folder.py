@@ -53,7 +53,7 @@ def test_the_data_lie_beside_the_page_with_every_bit(project: Path, deviate) -> 
     embedded = re.search(r'id="deviate-curves">\n(.*?)</script>', page, re.DOTALL)
     assert embedded is not None
     assert len(json.loads(embedded[1])["curves"]) == 3
-    for name in ("quantities", "planning", "data"):
+    for name in ("computed", "planning", "data"):
         assert f'<details id="{name}"' in page
 
 
@@ -77,8 +77,25 @@ def test_the_page_tells_the_commit_and_what_was_put_into_the_script(project: Pat
     git("commit", "-q", "-m", "first")
     (project / "train.py").write_text(TRAIN.replace("90", "91"))
     assert deviate("run", "train.py", "--runs", "2", "--name", "base").code == 0
-    page = (project / ".deviate" / "reports" / "base" / "report.html").read_text()
+    place = project / ".deviate" / "reports" / "base" / "report.html"
+    assert git("rev-parse", "HEAD").strip() in place.read_text()
+    assert "__deviate_log__" not in place.read_text()
+    assert deviate("report", "base", "--full").code == 0
+    page = place.read_text()
     assert git("rev-parse", "HEAD").strip() in page
     assert "on branch main; with changes that were not committed" in page
     assert "+    acc = 91 + epoch + random.random()" in page
     assert re.search(r'<span class="add">\+.*__deviate_log__', page)
+
+
+def test_the_full_page_has_every_quantity_wherever_it_is_written(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
+    assert deviate("run", "train.py", "--runs", "2", "--name", "base").code == 0
+    place, own = project / ".deviate" / "reports" / "base" / "report.html", project / "own.html"
+    heading = '<details id="quantities"'
+    assert heading not in place.read_text()
+    assert deviate("report", "base", "--full").code == 0
+    assert heading in place.read_text()
+    assert deviate("report", "base", "--html", "own.html").code == 0
+    assert heading not in own.read_text()
+    assert deviate("report", "base", "--full", "--html", "own.html").code == 0
+    assert own.read_text() == place.read_text()

@@ -29,12 +29,12 @@ def test_columns_that_name_no_measure_are_experiments(deviate) -> None:  # type:
     )
     test = stats.ttest_ind(NEW, OLD, equal_var=False)
     assert f"Welch t({test.df:.1f}) = {test.statistic:.2f}" in done.out
-    assert f"Verdict: higher   score +{(sum(NEW) - sum(OLD)) / 6:.2f}" in done.out
+    assert f"Verdict: higher   new is higher than old: score +{(sum(NEW) - sum(OLD)) / 6:.2f}" in done.out
 
 
 def test_their_rows_are_pairs_and_the_direction_can_be_said(deviate) -> None:  # type: ignore[no-untyped-def]
     done = deviate("compare", "wide.csv", "--paired", "--direction", "score=max")
-    assert (done.code, "Verdict: better   score" in done.out) == (0, True), done.err
+    assert (done.code, "Verdict: better   new is better than old: score" in done.out) == (0, True), done.err
     assert f"paired t(5) = {stats.ttest_rel(NEW, OLD).statistic:.2f}" in done.out
 
 
@@ -64,4 +64,4 @@ def test_folders_of_the_same_name_are_called_after_where_they_part(project: Path
         (project / side / "logs").mkdir(parents=True)
         (project / side / "logs" / "scores.csv").write_text("\n".join(["acc", *map(str, scores)]))
     out = deviate("compare", "first/logs/scores.csv", "second/logs/scores.csv").out
-    assert "second-scores against first-scores" in out
+    assert "second-scores is better than first-scores" in out

@@ -44,7 +44,7 @@ def order(project: Path, *names: str) -> list[tuple[str, int]]:
 def test_two_methods_run_in_pairs_of_random_order_and_are_compared(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     answer = deviate("run", *versus(), "--runs", "6", "--jobs", "1")
     assert answer.code == 0, answer.both
-    assert "Verdict: better   acc +3.00" in answer.out
+    assert "Verdict: better   new is better than base: acc +3.00" in answer.out
     started = order(project, "base", "new")
     assert [replicate for _, replicate in started] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     firsts = [name for name, _ in started[::2]]

@@ -201,9 +201,9 @@ class Results:
         """Verdict, sentence and table for a pull request."""
         return render(self._report, "markdown")
 
-    def to_html(self) -> str:
-        """The whole report as one page."""
-        return render(self._report, "html")
+    def to_html(self, *, full: bool = False) -> str:
+        """The report as one page; the full one has every quantity and figure of each metric."""
+        return render(self._report, "html", is_full=full)
 
     def __repr__(self) -> str:
         read = [f"Read     {note}" for note in self.notes]
@@ -259,9 +259,8 @@ def summary_html(document: Report, notes: Sequence[str] = (), figure: str = "") 
     """
     table = document.results()
     parts = [
-        f"<p><strong>Verdict: {escape(verdict.word)}</strong> {numbers}</p>"
+        f"<p><strong>Verdict: {escape(verdict.word)}</strong> {escape(verdict.statement)}</p>"
         for verdict in document.verdicts
-        for numbers in (escape(" ".join(filter(None, (verdict.metric, verdict.change, verdict.interval)))),)
     ]
     if document.result is not None:
         result = document.result

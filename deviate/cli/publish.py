@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from deviate.pipeline import Conclusion
 from deviate.registry import wing
 from deviate.report.document import Document, Report
 from deviate.report.files import report_path, write, write_paper, write_tables
+from deviate.report.format import P_STYLE
 from deviate.report.forms.registry import render
 from deviate.report.medium import COLUMN_IN
 
@@ -27,17 +29,24 @@ def publish(answer: Conclusion, folder: Path, documents: Documents) -> Report:
 
     If the report cannot be written to its default path, as in another user's folder, everything else is still written.
     """
+    context = copy_context()  # no later command of this process, as of a notebook, has its style
+    context.run(P_STYLE.set, "0.031" if documents.p_style == "0.031" else ".031")
+    return context.run(_publish, answer, folder, documents)
+
+
+def _publish(answer: Conclusion, folder: Path, documents: Documents) -> Report:
     from deviate.report.data.tables import table_files
     from deviate.report.parts.build import build_report
 
     with timed_stage("report", "built the report"):
         built = build_report(answer.findings)
     for form, target in documents.targets().items():
-        write(render(built, form, has_siunitx=documents.siunitx), target, sys.stdout)
+        write(render(built, form, has_siunitx=documents.siunitx, is_full=documents.full), target, sys.stdout)
     if documents.html:
         page_line = f"Report   {nearest(documents.html)}"
     else:
-        page_line = keep(built, report_path(folder, answer.experiments), table_files(answer.findings))
+        place = report_path(folder, answer.experiments)
+        page_line = keep(built, place, table_files(answer.findings), is_full=documents.full)
     if not documents.takes_stdout:
         typer.echo(render(built, "terminal", width=width(), is_coloured=is_coloured()), nl=False)
         typer.echo(page_line)
@@ -69,14 +78,14 @@ def publish_sheet(document: Document, targets: Mapping[str, Path], place: Path) 
         typer.echo(page_line)
 
 
-def keep(document: Document, place: Path, tables: "Sequence[TableFile] | None" = None) -> str:
+def keep(document: Document, place: Path, tables: "Sequence[TableFile] | None" = None, *, is_full: bool = False) -> str:
     """Write the page to its usual place, and tables beside it; gives what to say of it."""
     from deviate.records.plans import make_deviate_folder
 
     try:
         make_deviate_folder(place.parents[2])
         with timed_stage("report", "wrote %s", place):
-            write(render(document, "html"), place, sys.stdout)
+            write(render(document, "html", is_full=is_full), place, sys.stdout)
             if tables is not None:
                 write_tables(tables, place.parent)
     except RecordError as error:

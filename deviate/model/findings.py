@@ -14,7 +14,7 @@ from deviate.model.stability import StabilityFindings
 
 @dataclass(frozen=True, slots=True)
 class ExperimentFindings:
-    """One experiment described: primary metric first, then by coefficient of variation, undefined last."""
+    """One experiment described: primary metric first, then results, losses, times and the rest."""
 
     experiment: Experiment
     descriptions: tuple[Description, ...]

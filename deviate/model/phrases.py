@@ -15,7 +15,7 @@ class _Format(string.Formatter):
         if isinstance(value, tuple):
             return format_spec.join(map(str, value))
         if format_spec in ("p2", "p3"):
-            return f"{value:.{format_spec[1]}g}".removeprefix("0")
+            return f"{value:.{format_spec[1]}g}"
         if format_spec == "level":
             return level_text(value)
         is_noun = len(format_spec) > 1 and format_spec[0].isalpha()

@@ -61,7 +61,7 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Words and numbers in reading order: `93.41 ± 0.22 %`, `t(7.8) = 0.41, p = .695`, `bitwise equal`.
+    """Words and numbers in reading order: `93.41 ± 0.22 %`, `t(7.8) = 0.41, p = 0.695`, `bitwise equal`.
 
     Attributes:
         value: the number by which a table is sorted; None for words.
@@ -350,7 +350,7 @@ class CandidateVerdict:
     """The verdict on one candidate.
 
     Attributes:
-        change: the metric with its difference, e.g. `test_acc +0.33 points`; interval and effect follow it.
+        statement: the answer: who is better, by how much, with interval, p and number of runs.
         paste: the sentence to paste into a paper.
     """
 
@@ -359,9 +359,7 @@ class CandidateVerdict:
     word: str
     tone: Tone
     metric: str
-    change: str
-    interval: str
-    effect: str
+    statement: str
     tests: tuple[str, ...]
     spread: str
     detectable: str
@@ -397,9 +395,8 @@ class MetricPart:
 
     Attributes:
         is_result: a quality of the model; else a time, a speed, a setting or a counter.
-        is_folded: its figures are there, but folded away.
         overview: mean ± SD per experiment; `overview_n` the number of runs behind each.
-        cv: coefficient of variation by which metrics are ordered.
+        cv: coefficient of variation, of the baseline where there is one.
         judgements: per candidate.
         quantities: of the comparisons; None where nothing is compared at all.
         shape: further numbers about the scores: standard error, robust companions, cross-checks by resampling.
@@ -409,7 +406,6 @@ class MetricPart:
     name: str
     is_primary: bool
     is_result: bool
-    is_folded: bool
     facts: tuple[str, ...]
     overview: tuple[Entry, ...]
     overview_n: tuple[str, ...]
@@ -578,7 +574,6 @@ class Report(Document):
         limits: what this report does not show. conditions: what became of the script's seeds, and that all runs had the
             same test data; empty where neither is recorded.
         points_note, curves_note: how to read the figures of every run, and of curves; empty where there are none.
-        overview_caption: of the table of all metrics.
         many: a metric each, where three or more experiments are compared.
         tasks, stability: sentences.
         failures: runs that did not complete.
@@ -596,7 +591,6 @@ class Report(Document):
     conditions: tuple[str, ...]
     points_note: str
     curves_note: str
-    overview_caption: str
     metrics: tuple[MetricPart, ...]
     many: tuple[Section, ...]
     tasks: tuple[str, ...]

@@ -7,8 +7,9 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from deviate.model.estimates import level_text
 from deviate.model.texts import ranges
@@ -138,19 +139,23 @@ def ratio(value: float) -> str:
     return number(value, 2)
 
 
+PStyle = Literal["0.031", ".031"]
+P_STYLE: ContextVar[PStyle] = ContextVar("P_STYLE", default="0.031")
+"""Whether p-values have a zero before the point; some journals have none (APA style, section 6.36)."""
+
+
 def p_cell(p_value: float) -> str:
-    """A p-value without its letter: three decimals, no leading zero.
+    """A p-value without its letter, with three decimals.
 
     >>> p_cell(0.0041), p_cell(0.0004), p_cell(1.0)
-    ('.004', '< .001', '1.000')
+    ('0.004', '< 0.001', '1.000')
     """
-    if p_value < 0.001:
-        return "< .001"
-    return f"{p_value:.3f}".removeprefix("0")
+    text = "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+    return text if P_STYLE.get() == "0.031" else text.replace("0.", ".")
 
 
 def p_text(p_value: float) -> str:
-    """A p-value as in a sentence: `p = .004`, `p < .001`."""
+    """A p-value as in a sentence: `p = 0.004`, `p < 0.001`."""
     cell = p_cell(p_value)
     return f"p {cell}" if cell.startswith("<") else f"p = {cell}"
 

@@ -147,7 +147,7 @@ def explained(text: str) -> Iterator[tuple[str, str]]:
 
     A term is explained once in a text.
 
-    >>> [piece for piece, meaning in explained("SD ratio 0.95, p = .008 (exact), SD 0.2") if meaning]
+    >>> [piece for piece, meaning in explained("SD ratio 0.95, p = 0.008 (exact), SD 0.2") if meaning]
     ['SD ratio', 'p', 'exact', 'SD']
     """
     begin, done = 0, set()

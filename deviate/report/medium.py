@@ -10,8 +10,13 @@ WHOLE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Medium:
-    """Properties of the medium: width of a terminal and support of control codes, or packages of a LaTeX document."""
+    """Properties of the medium: width of a terminal and support of control codes, or packages of a LaTeX document.
+
+    Attributes:
+        is_full: a page with every quantity and figure of each metric, which has no room for them otherwise.
+    """
 
     width: int = 120
     is_coloured: bool = False
     has_siunitx: bool = False
+    is_full: bool = False

@@ -16,7 +16,7 @@ class ShownNumber:
     Attributes:
         value: unrounded. places: decimals, fewer than none for tens and hundreds; None for six significant digits.
         style: `signed` with a plus sign where it is positive, as differences are; `p` a p-value, which has three
-            decimals and no zero before them; `grouped` a whole number with its thousands apart.
+            decimals; `grouped` a whole number with its thousands apart.
     """
 
     value: float
@@ -71,7 +71,7 @@ def whole(n: float) -> Pieces:
 
 
 def p_value(value: float) -> Pieces:
-    """A p-value as in a sentence: `p = .004`, `p < .001`."""
+    """A p-value as in a sentence: `p = 0.004`, `p < 0.001`."""
     return ("p " if p_cell(value).startswith("<") else "p = ", ShownNumber(value, style="p"))
 
 

@@ -43,6 +43,7 @@ class PointGroup:
     Attributes:
         index: place of the experiment in the report, which gives colour and shape.
         remark: stands in the row where there is no mean.
+        names: of the values, for the pointer; empty where they are too many.
     """
 
     index: int
@@ -54,6 +55,7 @@ class PointGroup:
     low: float | None
     high: float | None
     remark: str = ""
+    names: tuple[str, ...] = ()
 
     @property
     def one_sd(self) -> tuple[float | None, float | None]:
@@ -68,6 +70,8 @@ class PlottedDifference:
     """Difference of candidate and baseline with its interval; None where there is none to draw.
 
     Attributes:
+        df: degrees of freedom of the t that stands for the uncertainty, at the confidence of the interval.
+        margin: the smallest difference that matters.
         pairs: places of the two scores of each pair, of the baseline and of the candidate, where pairs decide.
     """
 
@@ -76,6 +80,9 @@ class PlottedDifference:
     low: float | None
     high: float | None
     pairs: tuple[tuple[int, int], ...] = ()
+    df: float | None = None
+    confidence: float = 0.95
+    margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ def _smallest_p(comparison: Comparison) -> str:
     if verdict.smallest_p is None:
         return ""
     runs = count(len(b), "pair") if comparison.is_paired else runs_of(comparison)
-    least = f"{verdict.smallest_p:.2g}".removeprefix("0")
+    least = f"{verdict.smallest_p:.2g}"
     return f": the smallest possible p of {runs} is {least}, in a family of {verdict.n_family}"
 
 

@@ -377,11 +377,7 @@ def _resolve_metrics(
 
 
 def _in_order(descriptions: Iterable[Description]) -> tuple[Description, ...]:
-    """Primary metric first, then results, losses, times and the rest; of each, the largest coefficient of variation."""
-
-    def place(description: Description) -> tuple[object, ...]:
-        cv, metric = description.cv, description.metric
-        rank = rank_of(metric, metric.name if metric.is_primary else None)
-        return (*rank, True, 0.0) if isinstance(cv, Unavailable) else (*rank, False, -cv)
-
-    return tuple(sorted(descriptions, key=place))
+    """Primary metric first, then results, losses, times and the rest; each in the order in which they were reported."""
+    return tuple(
+        sorted(descriptions, key=lambda one: rank_of(one.metric, one.metric.name if one.metric.is_primary else None))
+    )

@@ -90,7 +90,7 @@ def test_a_word_says_what_it_means_where_the_focus_is(
         term.focus()
         assert "Confidence interval" in term.evaluate(after)
         if look.has_scripts:
-            button = visited.page.locator("#metrics thead button:has(abbr)").first
+            button = visited.page.locator("#metrics thead button:has(abbr)", has_text="CV").first
             button.focus()
             assert "Coefficient of variation" in button.locator("abbr").evaluate(after)
             assert button.locator("[tabindex]").count() == 0
@@ -144,7 +144,7 @@ def test_an_experiment_can_be_left_out_of_all_figures(
 @pytest.mark.parametrize("look", [Look(), WITHOUT_SCRIPTS], ids=str)
 def test_folded_parts_open(browser: Browser, address_of: Callable[[str], str], look: Look) -> None:
     with visit(browser, address_of("two_with_a_verdict"), look) as visited:
-        fold = visited.page.locator("#quantities")
+        fold = visited.page.locator("#planning")
         heading = fold.locator("h3").first
         assert not heading.is_visible()
         fold.locator("summary").first.focus()

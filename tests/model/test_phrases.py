@@ -15,7 +15,7 @@ from deviate.model.phrases import Method, Note, Phrase, Reason, listed, remarks
         (Reason.TOO_FEW(5, "run", 1), "needs 5 runs, has 1"),
         (Reason.WARM_UP(1), "needs 1 completed run of each: the first warms up"),
         (Reason.NO_LOOK((7, 9)), "no look is declared at 7 and 9 runs"),
-        (Reason.SMALLEST_P(2 / 252, 0.001), "the smallest possible p of so few runs is .0079, not below .001"),
+        (Reason.SMALLEST_P(2 / 252, 0.001), "the smallest possible p of so few runs is 0.0079, not below 0.001"),
         (Reason.CONTAINS_ONE(0.95), "the 95% interval of the SD ratio contains 1"),
         (Reason.OF("baseline", Reason.EQUAL(5)), "baseline: all 5 values equal"),
         (Note.PAIRING_COST(-0.125), "pairing cost power: the correlation of the pairs is −0.12"),

@@ -164,9 +164,9 @@ def test_curves_that_are_broken_off_are_drawn_by_numbers_alone(values: tuple[flo
 
 def test_a_sentence_to_paste_says_who_had_no_score() -> None:
     (told,) = build_report(two(CASES["huge"], CASES["beyond"])).paste
-    sides = r"had no score with b \(0 of 5 runs; 5 NaN or infinite\) and was 4\.65e149 ± 2\.81e149 % with a \(n = 10\),"
+    sides = r"was unknown with b \(0 of 5 runs; 5 NaN or infinite\) and 4\.65e149 ± 2\.81e149 % with a \(10 runs\);"
     assert re.match(f"test_acc {sides}", told)
-    assert "difference unknown; verdict: undecided" in told
+    assert "The difference is unknown. The comparison is undecided: " in told
 
 
 FILES = {

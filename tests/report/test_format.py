@@ -60,11 +60,11 @@ def test_an_interval_is_written_with_an_ellipsis_so_that_signs_stay_readable() -
 @pytest.mark.parametrize(
     ("p_value", "text"),
     [
-        (0.0041, "p = .004"),
-        (0.00049, "p < .001"),
-        (0.0, "p < .001"),
-        (0.0009, "p < .001"),
-        (0.001, "p = .001"),
+        (0.0041, "p = 0.004"),
+        (0.00049, "p < 0.001"),
+        (0.0, "p < 0.001"),
+        (0.0009, "p < 0.001"),
+        (0.001, "p = 0.001"),
         (1.0, "p = 1.000"),
     ],
 )

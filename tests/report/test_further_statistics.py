@@ -37,7 +37,7 @@ report = build_report(findings)
 scores = [[score.value for score in description.scores]
           for it in findings.experiments for description in it.descriptions]
 print(json.dumps({
-    **{form: render(report, form) for form in ("terminal", "html", "json", "latex", "markdown", "csv")},
+    **{form: render(report, form, is_full=True) for form in ("terminal", "html", "json", "latex", "markdown", "csv")},
     "schema": report_schema(), "flaws": list(schema_flaws(render(report, "json"))),
     "comparisons": "".join(table.chunks()), "macros": macros_source(macros_of(findings, report)),
     "references": references_source(findings, report), "page": page(), "scores": scores,

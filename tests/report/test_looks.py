@@ -11,7 +11,7 @@ from studies import equal, spread, study
 
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
-from deviate.report.document import ReportFigure
+from deviate.report.document import DocumentTable, ReportFigure
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.plots import EstimationPlot
@@ -39,7 +39,7 @@ def pair(n: int, **changes: object) -> Findings:
 def forms(findings: Findings) -> dict[str, str]:
     """Terminal and page as lines of words, without meanings and the entities that the page writes for signs."""
     view = build_report(findings)
-    page = re.sub("</?abbr[^>]*>", "", render(view, "html")).replace("&#39;", "'").replace("&lt;", "<")
+    page = re.sub("</?abbr[^>]*>", "", render(view, "html", is_full=True)).replace("&#39;", "'").replace("&lt;", "<")
     return {"terminal": " ".join(render(view, "terminal", width=400).split()), "page": " ".join(page.split())}
 
 
@@ -47,12 +47,12 @@ def test_the_verdict_at_a_declared_look_has_the_look_the_critical_p_and_the_repe
     findings = pair(10, looks=LOOKS)
     for text in forms(findings).values():
         assert "look 2 of 3: the 99.7% interval of the difference contains 0" in text
-        assert "[99.7% CI −0.007 … 0.667]" in text
-        assert "= 3.35, p = .004 (critical p at look 2 of 3: .00305)" in text
+        assert "99.7% CI −0.007 to 0.667, repeated at look 2 of 3, p" in text
+        assert "= 3.35, p = 0.004 (critical p at look 2 of 3: 0.00305)" in text
     assert "new: look 2 of 3, declared at 5, 10, 20 runs (O'Brien-Fleming spending)" in forms(findings)["page"]
     assert "looks declared at 5, 10, 20 runs, obrien-fleming spending" in forms(findings)["page"]
     view = build_report(findings)
-    assert "CI by Welch and permutation, repeated at look 2 of 3;" in view.paste[0]
+    assert "99.7% CI −0.007 to 0.667, repeated at look 2 of 3, p = 0.004, adjusted p = 0.054;" in view.paste[0]
     assert "decided at a look before the last one is, on average, estimated too large" in " ".join(view.limits)
 
 
@@ -75,10 +75,10 @@ def test_between_looks_there_is_no_p_and_no_interval_of_the_difference() -> None
     told = "no look is declared at 7 runs: verdict withheld until 10 of each"
     for text in forms(findings).values():
         assert told in text
-        assert "[no interval: no look is declared at 7 runs]" in text
+        assert ", no interval: no look is declared at 7 runs, 7 runs each" in text
         assert "p = " not in text
     (sentence,) = build_report(findings).paste
-    assert f"verdict: withheld ({told})." in sentence
+    assert f"The comparison is undecided: {told}." in sentence
     assert "p = " not in sentence
 
 
@@ -86,8 +86,8 @@ def test_unplanned_looks_are_said_wherever_a_p_or_an_interval_of_a_comparison_st
     findings = pair(20, n_unplanned_looks=2)
     for text in forms(findings).values():
         assert "p-values not valid: 2 unplanned looks; verdict withheld" in text
-        assert "[95% CI 0.188 … 0.472, not valid: 2 unplanned looks]" in text
-        assert "p < .001 (not valid: 2 unplanned looks)" in text
+        assert "95% CI 0.188 to 0.472, not valid: 2 unplanned looks" in text
+        assert "p < 0.001 (not valid: 2 unplanned looks)" in text
         assert "Runs were added to base, new after results had been reported (2 unplanned looks)" in text
     view = build_report(findings)
     assert (view.verdicts[0].word, view.verdicts[0].tone) == ("withheld", "neutral")
@@ -182,7 +182,10 @@ def test_the_band_and_the_area_of_curves_have_the_level_of_the_look() -> None:
     made = [with_outcomes(name, seed, n=10, looks=LOOKS, n_planned=20) for seed, name in enumerate("ab")]
     section = build_report(judge(made)).section("outcomes")
     assert section is not None
-    cells = section.tables[-1].rows[0].cells
+    table, figure, *_ = section.folds[-1].blocks
+    assert isinstance(table, DocumentTable)
+    assert isinstance(figure, ReportFigure)
+    cells = table.rows[0].cells
     assert cells[2].text.startswith("99.7%: ")
     assert cells[3].text.endswith("(nominal)")
-    assert "(99.7%)" in section.figures[-1].plot.description
+    assert "(99.7%)" in figure.plot.description

@@ -32,13 +32,19 @@ from deviate.stats.options import AnalysisOptions
 NAMES = ("base", "new", "wide", "deep", "tall")
 METRICS = (selected("acc", unit="%", is_primary=True), selected("loss", direction="min"))
 NUMBER = r"[+−]?(?:\d+(?:\.\d+)?|inf)(?:e−?\d+)?"
-P = r"(?:< )?\d?\.\d+"
+P = r"(?:< )?\d\.\d+"
 DIFFERENCE = re.compile(
     rf"(?P<difference>{NUMBER})(?: points)?(?: +\[(?:[\d.]+% CI )?(?P<low>{NUMBER}) … (?P<high>{NUMBER}))?"
 )
-SENTENCE = re.compile(
-    rf"difference (?P<difference>{NUMBER})(?: points)?(?: over \d+ pairs?)?"
-    rf"(?:, [\d.]+% CI (?P<low>{NUMBER}) … (?P<high>{NUMBER}))?(?:, (?:adjusted )?p(?: =)? (?P<p_adjusted>{P}))?"
+INFERENCE = re.compile(
+    rf"(?:[\d.]+% CI (?P<low>{NUMBER}) to (?P<high>{NUMBER})[^,;]*)?(?:, )?(?:p(?: =)? (?P<p>{P}))?"
+    rf"(?:, adjusted p(?: =)? (?P<p_adjusted>{P}))?"
+)
+"""Of the answer and of the sentence to paste."""
+SENTENCE = re.compile(rf"The difference was (?P<difference>{NUMBER})(?: points)?(?: \((?P<rest>.*)\))?")
+ANSWER = re.compile(
+    rf"(?P<candidate>\w+) (?:against|is (?P<word>\w+) (?:than|to)) base(?: within [\d.]+ points)?: "
+    rf"acc (?P<difference>{NUMBER}|unknown)(?: points)?(?: \({NUMBER} → (?P<mean>{NUMBER}).*?\))?, (?P<rest>.*)"
 )
 P_VALUES = re.compile(rf"(?P<p>{P})(?: \((?P<p_adjusted>{P})\))?")
 SIDE = re.compile(rf"(?P<mean>{NUMBER})(?: ± (?P<sd>{NUMBER}))?")
@@ -154,9 +160,9 @@ def _assert_stated(figures: Figures, exact: Mapping[str, Any], where: str) -> No
             assert text == value, where
         elif value is None or text is None:
             assert text is None, f"{where}: {name} is {text}, in the JSON {value}"
-            assert value is None or (name == "p_adjusted"), f"{where}: no {name}, in the JSON {value}"
+            assert value is None or name in ("p", "p_adjusted"), f"{where}: no {name}, in the JSON {value}"
         elif name in ("p", "p_adjusted"):
-            assert text == ("< .001" if value < 0.001 else f"{value:.3f}".removeprefix("0")), f"{where}: {name}"
+            assert text == ("< 0.001" if value < 0.001 else f"{value:.3f}"), f"{where}: {name}"
         else:
             assert _is_rounded(text, value), f"{where}: {name} is {text}, in the JSON {value}"
 
@@ -187,6 +193,14 @@ def _p_values(text: str) -> Figures:
     return {"p": stated["p"], "p_adjusted": stated["p_adjusted"] or stated["p"]}
 
 
+def _inference(text: str) -> Figures:
+    """The interval and the p-values with which a text begins, after the reason why there is no interval."""
+    stated = re.search(r"[\d.]+% CI |(?<!\w)p [=<] ", text)
+    figures = INFERENCE.match(text[stated.start() :] if stated else "")
+    assert figures is not None
+    return figures.groupdict() | {"p_adjusted": figures["p_adjusted"] or figures["p"]}
+
+
 def _word(text: str) -> Figures:
     return {"word": text.strip().partition(" within ")[0]}
 
@@ -200,9 +214,13 @@ def _terminal(text: str) -> Iterator[tuple[Key, Figures]]:
     lines = text.splitlines()
     for line, following in itertools.pairwise(lines):
         if line.startswith("Verdict: "):
-            word, _, change = line.removeprefix("Verdict: ").partition("   acc ")
-            candidate, _, reason = following.strip().partition(" against base: ")
-            yield (candidate, "acc"), {**_word(word), **_difference(change), "reason": reason}
+            word, _, statement = line.removeprefix("Verdict: ").partition("   ")
+            stated = ANSWER.fullmatch(statement)
+            assert stated is not None, statement
+            assert stated["word"] in (None, *_word(word).values())
+            figures = {name: stated[name] for name in ("difference", "mean") if stated[name] not in (None, "unknown")}
+            figures = {"difference": None, **figures, **_inference(stated["rest"])}
+            yield (stated["candidate"], "acc"), {**_word(word), **figures, "reason": following.strip()}
     for line in lines:
         if re.match(r"  loss(, \w+)?  ", line):
             name, _, mean, difference, *cells, word = re.split(r"  +", line.strip())
@@ -270,13 +288,9 @@ def _macros(findings: Findings, report: Report) -> Iterator[tuple[Key, Figures]]
 def _sentences(report: Report) -> Iterator[tuple[Key, Figures]]:
     for verdict in report.verdicts:
         text = verdict.paste
-        figures = SENTENCE.search(text)
-        word = re.search(r"verdict: (\w+)", text)
-        assert word is not None, text
-        mean = re.match(rf"acc was ({NUMBER})", text)
-        stated: Figures = {"word": word[1], "mean": mean[1] if mean else None}
-        stated |= dict.fromkeys(("difference", "low", "high", "p_adjusted")) if figures is None else figures.groupdict()
-        yield (verdict.candidate, "acc"), stated
+        figures, mean = SENTENCE.search(text), re.match(rf"acc was ({NUMBER})", text)
+        stated: Figures = {"mean": mean[1] if mean else None, "difference": figures["difference"] if figures else None}
+        yield (verdict.candidate, "acc"), stated | _inference((figures["rest"] or "") if figures else "")
 
 
 def _assert_rows(findings: Findings, exact: Mapping[Key, Mapping[str, Any]]) -> None:

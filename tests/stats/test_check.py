@@ -223,7 +223,7 @@ def test_at_a_look_whose_level_no_arrangement_reaches_nothing_passes_and_nothing
         both = scored("old", normal(90, 0.2, 5), metric), scored("new", normal(mean, 0.2, 5, 1), metric)
         check = only(judge([dataclasses.replace(it, looks=(5, 10, 20)) for it in both]))
         assert check.outcome == "undecided"
-        assert metric_reason(check).startswith("the smallest possible p of so few runs is .0079, not below ")
+        assert metric_reason(check).startswith("the smallest possible p of so few runs is 0.0079, not below ")
 
 
 def two_metrics(shifts: Sequence[float]) -> list[Experiment]:

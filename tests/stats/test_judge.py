@@ -51,7 +51,7 @@ def by_name(findings: Findings, pair: int = 0) -> dict[str, Comparison]:
     return {comparison.metric.name: comparison for comparison in findings.pairs[pair].comparisons}
 
 
-def test_primary_comes_first_then_results_by_kind_and_the_largest_coefficient_of_variation() -> None:
+def test_primary_comes_first_then_results_losses_times_and_the_rest() -> None:
     findings = judge([scored("a")])
     described = findings.experiments[0].descriptions
     assert [description.metric.name for description in described] == [

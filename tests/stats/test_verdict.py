@@ -136,7 +136,7 @@ def test_a_family_in_which_no_p_can_be_small_enough_says_so() -> None:
     result = compared(9, n=5)
     adjusted = with_adjusted_p(result, 0.079, 0.079, confidence=0.95, n_family=10)
     assert adjusted.verdict.word == "undecided"
-    assert verdict_reason(adjusted).endswith("the smallest possible p of 5 v 5 runs is .0079, in a family of 10")
+    assert verdict_reason(adjusted).endswith("the smallest possible p of 5 v 5 runs is 0.0079, in a family of 10")
 
 
 def test_p_that_is_not_adjusted_is_not_called_adjusted() -> None:

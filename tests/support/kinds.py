@@ -38,6 +38,11 @@ def two_undecided() -> Findings:
     )
 
 
+def eight_metrics() -> Findings:
+    """Two experiments with four accuracies, two losses, a learning rate and a time."""
+    return judge([_of_eight("train.py", 0.0), _of_eight("train_wide.py", 1.0, seed=1)])
+
+
 def many_candidates() -> Findings:
     shifts = enumerate((0.0, 0.1, 0.6, -0.4, 0.9, 0.2, 1.4, -0.8))
     return judge([trained(f"width {2**i}", n_runs=7, n_metrics=4, n_points=30, shift=it, seed=i) for i, it in shifts])
@@ -115,12 +120,50 @@ KINDS: dict[str, Callable[[], Findings]] = {
         large,
     )
 } | {f"hostile_{kind}": functools.partial(hostile_findings, kind) for kind in ("pair", "study", "many")}
+KINDS["eight_metrics"] = eight_metrics
 LONG = frozenset({"large", "hostile_pair", "hostile_study", "hostile_many"})
 """Kinds whose pages are of megabytes."""
 
 
 def _trained(name: str, shift: float, *, n_runs: int = 8, seed: int = 0) -> Experiment:
     return trained(name, n_runs=n_runs, n_metrics=3, n_points=60, shift=shift, seed=seed)
+
+
+def _of_eight(name: str, shift: float, *, n_runs: int = 10, seed: int = 0) -> Experiment:
+    """Curves of 60 epochs; the learning rate is that of all runs, the time their own."""
+    rng = np.random.default_rng(seed)
+    steps = np.arange(60)
+    left = np.exp(-steps / 12)  # to learn
+    shapes = {
+        "test_acc": 93 - 20 * left,
+        "test_top5": 99 - 8 * left,
+        "val_acc": 92 - 20 * left,
+        "train_acc": 97 - 30 * left,
+        "test_loss": 0.3 + 2 * left,
+        "val_loss": 0.35 + 2 * left,
+        "lr": 0.1 * 0.9**steps,
+        "epoch_time": np.full(60, 14.0),
+    }
+    noises = {"acc": 0.4, "top5": 0.2, "loss": 0.02, "time": 0.3, "lr": 0.0}
+    metrics = [
+        selected("lr", role="other", direction=None),
+        selected("epoch_time", unit="s", role="time", direction="min"),
+        *(selected(it, direction="min") for it in ("test_loss", "val_loss")),
+        *(
+            selected(it, unit="%", is_primary=it == "test_acc")
+            for it in ("train_acc", "val_acc", "test_top5", "test_acc")
+        ),
+    ]
+    runs = []
+    for replicate in range(n_runs):
+        series = {}
+        for metric in metrics:
+            kind = metric.name.rpartition("_")[2]
+            noise = noises[kind] * (rng.normal(size=60) + rng.normal())
+            rises = shift * noises[kind] * (-1 if kind == "loss" else 1)
+            series[metric.name] = Series(tuple(steps.tolist()), tuple((shapes[metric.name] + rises + noise).tolist()))
+        runs.append(run(replicate, series))
+    return experiment(name, runs, metrics, command=("python", name))
 
 
 def _scored(name: str, mean: float, n_runs: int) -> Experiment:

@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from deviate.cli.options.groups import in_output, in_records, in_verdict
 from deviate.cli.options.values import number_pair, pair
@@ -13,6 +13,7 @@ from deviate.model.aggregates import AGGREGATES
 from deviate.model.analysis import Direction
 from deviate.registry import wing
 from deviate.report.files import refuse_output, refuse_paper_folder
+from deviate.report.format import PStyle
 from deviate.report.medium import COLUMN_IN
 
 if TYPE_CHECKING:
@@ -142,6 +143,8 @@ class Documents:
         "FOLDER", "Write table, macros, figures, references, checklist and an example for a paper."
     )
     siunitx: bool = in_output(None, "Align the numbers of LaTeX tables with the package siunitx.", default=False)
+    full: bool = in_output(None, "Put every quantity and figure of each metric on the page.", default=False)
+    p_style: str = in_output("0.031|.031", "How p-values are written.", default="0.031")
     column_width: float | None = in_output(
         "INCHES", f"Width of the figures of --paper. Default: {COLUMN_IN:g}.", min=1, max=20
     )
@@ -151,6 +154,8 @@ class Documents:
 
     def __post_init__(self) -> None:
         refuse_targets(self.targets())
+        if self.p_style not in get_args(PStyle):
+            raise InputError(f"--p-style {self.p_style}: neither 0.031 nor .031", "write --p-style 0.031 or .031")
         if self.siunitx and not (self.latex or self.paper):
             raise InputError("--siunitx is for a table in LaTeX", "add --latex FILE or --paper FOLDER")
         if self.column_width is not None and not self.paper:

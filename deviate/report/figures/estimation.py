@@ -28,7 +28,7 @@ from deviate.report.figures.panel import (
     new_panel,
     pad_limits,
 )
-from deviate.report.figures.surface import Surface
+from deviate.report.figures.surface import Surface, colour
 from deviate.report.format import MINUS
 from deviate.report.plots import EstimationPlot, ForestPlot, PlottedDifference, PointGroup, RankPlot
 
@@ -89,11 +89,12 @@ def _gardner_altman(plot: EstimationPlot, origin: float, difference: PlottedDiff
         axes.plot([1, 2.5], [other.mean] * 2, gid=f"series-{other.index}", **dotted)
     _draw_groups(panel, plot, draws_interval=False)
     panel.name_y(plot.axis, above=8 + rise, width=panel.width + LEFT - 6)
+    _draw_margin(panel, (1.6, 2.5), difference.margin, origin)
     is_cut = _draw_difference(panel, 2.0, other.index, difference, origin=origin)
     scale.name_y(
         plot.difference_axis, tail=cut_note(is_cut=is_cut), width=surface.n_units - 12, right=panel.width + LEFT - 6
     )
-    _name_groups(panel, plot.groups, ("candidate", f"{MINUS} baseline"))
+    _name_groups(panel, plot.groups, (other.label, f"{MINUS} {plot.groups[0].label}"))
     return panel.figure
 
 
@@ -111,6 +112,7 @@ def _cumming(plot: EstimationPlot, surface: Surface) -> Figure:
     below.axes.set_ylim(*_difference_limits(plot))
     below.axes.yaxis.set_major_locator(few_ticks(5))
     below.rule(y=0)
+    _draw_margin(below, below.axes.get_xlim(), plot.differences[0].margin)
     is_cut = _draw_differences(below, plot)
     below.axes.set_xticks([])
     below.axes.spines["bottom"].set_visible(False)
@@ -130,14 +132,22 @@ def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) ->
     for place, (group, at) in enumerate(zip(plot.groups, positions, strict=True)):
         if group.values:
             panel.points_at(at, group.index, diameter=size)
+            panel.name_points(at, place, len(group.names))
         if group.mean is None or len(group.values) == 1:
             continue
-        x = place + 0.36
+        x, stroke = place + 0.36, colour(group.index)
         low, high = (group.low, group.high) if draws_interval else group.one_sd
         if low is not None and high is not None:
-            is_cut |= panel.interval(x, low, high, group.index, width=1.6)
-        panel.mark(x, group.mean, group.index, diameter=5.5)
+            is_cut |= panel.interval(x, low, high, group.index, width=1.6, stroke=stroke)
+        panel.mark(x, group.mean, group.index, diameter=6.5, stroke=stroke)
     return is_cut
+
+
+def _draw_margin(panel: Panel, span: tuple[float, float], margin: float | None, origin: float = 0.0) -> None:
+    """Draw the differences that do not matter as a band around none."""
+    if margin is not None:
+        x, ends = np.array(span), np.array([margin, margin])
+        panel.axes.fill_between(x, origin - ends, origin + ends, facecolor=panel.surface.ink, alpha=0.08, linewidth=0)
 
 
 def _swarm(panel: Panel, place: int, values: Sequence[float], size: float) -> Floats:
@@ -177,7 +187,9 @@ def _draw_difference(
     is_cut, estimate = False, origin + difference.estimate
     if difference.low is not None and difference.high is not None:
         ends = origin + difference.low, origin + difference.high
-        is_cut = panel.interval(place, *ends, index, is_level=is_row)
+        if difference.df is not None and not is_row:
+            panel.half_violin(place, estimate, ends, difference.df, difference.confidence, index)
+        is_cut = panel.interval(place, *ends, index, width=3.0, is_level=is_row)
     panel.mark(*((estimate, place) if is_row else (place, estimate)), index)
     return is_cut
 

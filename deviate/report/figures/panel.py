@@ -21,6 +21,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from matplotlib.transforms import Affine2D, Transform
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import isotonic_regression
+from scipy.special import stdtrit
 
 from deviate.report.figures.surface import PALETTE, Surface, colour
 
@@ -39,6 +40,8 @@ SHAPES: tuple[tuple[tuple[float, float], ...], ...] = (
 differs from the first."""
 ARROW = np.array([(5.0, 0.0), (-3.0, 3.6), (-3.0, -3.6)])
 """Corners in units of a head that points right."""
+VIOLIN = 0.42
+"""Width of half a violin at its widest, where groups are 1 apart."""
 DASHED, DOTTED = (0, (3, 2)), (0, (2, 2))
 LEGEND_ROW, LEGEND_KEY, LEGEND_GAP = 18.0, 26.0, 16.0
 """Units of a row of names, of the stroke before a name, and between two names."""
@@ -164,22 +167,55 @@ class Panel:
             name_series(band, index)
 
     def interval(
-        self, at: float, low: float, high: float, index: int | None, *, width: float = 2.0, is_level: bool = False
+        self,
+        at: float,
+        low: float,
+        high: float,
+        index: int | None,
+        *,
+        width: float = 2.0,
+        is_level: bool = False,
+        stroke: str = "",
     ) -> bool:
-        """Draw an interval in ink, upright at x or level at y; whether it exceeds the panel, as an arrow indicates."""
+        """Draw an interval, upright at x or level at y, in ink unless a colour is given.
+
+        Returns whether it exceeds the panel, as an arrow indicates.
+        """
         window, turns = (self.axes.get_xlim(), (180, 0)) if is_level else (self.axes.get_ylim(), (-90, 90))
         ends = clip_interval(window, low, high)
         places = [(end, at) if is_level else (at, end) for end in ends]
         x, y = np.array(places).T
-        self.line(x, y, index, width=width, stroke=self.surface.ink)
+        self.line(x, y, index, width=width, stroke=stroke or self.surface.ink)
         for place, end, whole, turn in zip(places, ends, (low, high), turns, strict=True):
             if end != whole:
                 self._arrow(*place, index, turn)
         return ends != (low, high)
 
-    def mark(self, x: float, y: float, index: int | None, *, diameter: float = 8.0) -> None:
-        """Draw an estimate as a dot in ink, which is not clipped at the edge of the panel."""
-        self._add_dots(self.to_pixels([x], [y]), index, diameter, is_clipped=False, edgecolor=self.surface.ink)
+    def mark(self, x: float, y: float, index: int | None, *, diameter: float = 8.0, stroke: str = "") -> None:
+        """Draw an estimate as a dot, in ink unless a colour is given; it is not clipped at the edge of the panel."""
+        edge = stroke or self.surface.ink
+        self._add_dots(self.to_pixels([x], [y]), index, diameter, is_clipped=False, edgecolor=edge)
+
+    def name_points(self, pixels: Floats, group: int, n: int) -> None:
+        """Lay an unseen dot over each of the first points, by whose id a page finds where to write its name."""
+        for place, (x, y) in enumerate(self.axes.transData.inverted().transform(pixels[:n])):
+            self.axes.plot([x], [y], marker="o", markersize=8 * self.surface.unit, alpha=0, gid=f"run-{group}-{place}")
+
+    def half_violin(
+        self, at: float, estimate: float, ends: tuple[float, float], df: float, confidence: float, index: int
+    ) -> None:
+        """Draw right of x how plausible other values are: a t density whose central part is the interval.
+
+        Each half is scaled to its own end, as the interval of two tests is not symmetric.
+        """
+        reach = np.linspace(-1.6, 1.6, 81)
+        z = reach * stdtrit(df, (1 + confidence) / 2)
+        density = (1 + z**2 / df) ** (-(df + 1) / 2)
+        low, high = estimate - ends[0], ends[1] - estimate
+        y = estimate + np.where(reach < 0, low, high) * reach
+        violin = self.axes.fill_betweenx(y, at, at + VIOLIN * density, facecolor=colour(index), alpha=0.25, linewidth=0)
+        violin.set_transform(self.axes.transData + _Rounding(self.surface.grain))
+        name_series(violin, index)
 
     def rule(self, *, x: float | None = None, y: float | None = None, is_dashed: bool = True) -> None:
         """Draw a thin line across the panel, at x or at y."""

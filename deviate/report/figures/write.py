@@ -61,12 +61,22 @@ def page_figure(plot: Plot, n_points: int = MOST_POINTS, salt: str = "") -> str:
         n_points: of each curve, about.
     """
     key = f"{salt}{plot.key}"
-    body = _svg(plot, PAGE, key, n_points)
+    body = _name_points(_svg(plot, PAGE, key, n_points), plot)
     body = re.sub(r"font(-family)?: ([^;\"]*?)'DejaVu Sans'[^;\"]*", _page_font, body)
     body = body.replace(PAGE.ink, "currentColor").replace(PAGE.ground, "var(--ground, #ffffff)")
     for index, fixed in enumerate(PALETTE):
         body = body.replace(fixed, f"var(--series-{index}, {fixed})")
     return _element(body, plot, key)
+
+
+def _name_points(body: str, plot: Plot) -> str:
+    """The figure with the name of each run at its point, for the pointer."""
+    groups = plot.groups if isinstance(plot, plots.EstimationPlot) else ()
+
+    def titled(match: re.Match[str]) -> str:
+        return f"<g><title>{html.escape(groups[int(match[1])].names[int(match[2])])}</title>"
+
+    return re.sub(r'<g class="run-(\d+)-(\d+)">', titled, body)
 
 
 def paper_svg(plot: Plot, width_in: float = COLUMN_IN) -> str:
@@ -115,7 +125,7 @@ def _svg(plot: Plot, surface: Surface, key: str, n_points: int = MOST_POINTS) ->
     with style(surface, key):
         draw(plot, surface, n_points).savefig(buffer, format="svg", metadata=NO_DATE)
     text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", buffer.getvalue(), flags=re.DOTALL)
-    text = re.sub(r'<g id="(series-\d+)"', r'<g class="\1"', text)
+    text = re.sub(r'<g id="(series-\d+|run-\d+-\d+)"', r'<g class="\1"', text)
     text = re.sub(r'<g id="[^"]*"', "<g", text)
     text = re.sub(r"<defs>\s*</defs>", "", text)
     text = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", text)

@@ -3,7 +3,8 @@
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -14,14 +15,14 @@ import jinja2
 from markupsafe import Markup, escape
 
 from deviate.errors import ToolError
-from deviate.report.document import Absent, Block, Document, MetricPart, Report, ReportFigure, Section
+from deviate.report.document import Absent, Block, Document, Fold, MetricPart, Report, ReportFigure, Section
 from deviate.report.figures.pictures import pictures
 from deviate.report.forms.csv import render_csv
 from deviate.report.forms.json import embedded_json, render_json
 from deviate.report.forms.registry import document_form
 from deviate.report.meanings import explained
 from deviate.report.medium import Medium
-from deviate.report.plots import CurvePlot, Plot
+from deviate.report.plots import CurvePlot, EstimationPlot, Plot
 
 POINTS_ON_PAGE = 110_000
 """Points of all curves together: about 18 bytes each, so that a page of any experiment stays well below 4 MB."""
@@ -31,6 +32,9 @@ POINTS_OF_STABILITY = 40_000
 """What figures and tables of predictions and weights may take of that."""
 SCRIPT, DOCUMENT = "report.js", "document.html.j2"
 FEWEST_POINTS, MOST_POINTS = 24, 400
+SPARK_WIDTH, MOST_SPARKS = 120, 60
+MOST_CURVES = 8
+"""Metrics whose curves are drawn on a page that is not the full one."""
 
 
 @document_form("html")
@@ -52,19 +56,49 @@ def _document(document: Document, medium: Medium) -> str:
 def _report(report: Report, medium: Medium) -> str:
     curves, note = report.embedded_curves()
     main_metric = _main_metric(report)
+    sections = report.sections if medium.is_full else tuple(map(_brief, report.sections))
+    curved = [metric for metric in report.metrics if isinstance(metric.curve, ReportFigure)]
+    curved = curved if medium.is_full else [metric for metric in curved if metric.is_result][:MOST_CURVES]
     page = template().render(
         report=report,
-        sections={section.key: section for section in report.sections},
+        sections={section.key: section for section in sections},
         absent_sections=_absent_sections(report),
         main_figure=main_metric.estimation if main_metric else None,
-        secondary_metrics=[metric for metric in report.metrics if metric is not main_metric],
-        figures=_figures([picture.plot for picture in pictures(report)], _points_per_curve(report)),
+        secondary_metrics=[metric for metric in report.metrics if medium.is_full and metric is not main_metric],
+        curved=curved,
+        is_full=medium.is_full,
+        figures=_figures(
+            _plots(sections, main_metric, curved)
+            if not medium.is_full
+            else [picture.plot for picture in pictures(report)],
+            _points_per_curve(report),
+        ),
         data=json_in_html(_or_nothing(embedded_json(report))),
         curve_data=json_in_html(curves),
         curve_note=note,
         **_around(report, medium),
     )
     return focus_once(page)
+
+
+def _brief(section: Section) -> Section:
+    """The section without what is folded away."""
+    blocks = (
+        _brief(block) if isinstance(block, Section) else block for block in section.blocks if not _is_folded(block)
+    )
+    return replace(section, blocks=tuple(blocks))
+
+
+def _is_folded(block: Block) -> bool:
+    return isinstance(block, Fold) or (isinstance(block, Section) and block.is_folded)
+
+
+def _plots(sections: Sequence[Section], main_metric: MetricPart | None, curved: Sequence[MetricPart]) -> Iterator[Plot]:
+    """What is drawn on a page that is not the full one."""
+    figures = [main_metric.estimation] if main_metric else []
+    figures += [metric.curve for metric in curved]
+    yield from (figure.plot for figure in figures if isinstance(figure, ReportFigure))
+    yield from (figure.plot for section in sections for part in (section, *section.parts) for figure in part.figures)
 
 
 NO_CURVES = "No metric was reported at more than one step."
@@ -94,7 +128,7 @@ def _main_metric(report: Report) -> MetricPart | None:
     return next((metric for metric in metrics if isinstance(metric.estimation, ReportFigure)), None)
 
 
-def _figures(plots: Sequence[Plot], n_points: int = MOST_POINTS) -> dict[str, Markup]:
+def _figures(plots: Iterable[Plot], n_points: int = MOST_POINTS) -> dict[str, Markup]:
     # matplotlib takes half a second to import, which a terminal report should not wait for.
     from deviate.report.figures.write import page_figure
 
@@ -138,6 +172,24 @@ def _points_per_curve(report: Report) -> int:
 def json_in_html(text: str) -> Markup:
     """JSON for a script element: `<`, `>` and `&` are written as escapes, so that it cannot end the element."""
     return trust(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+def sparkline(shown: ReportFigure | Absent) -> Markup:
+    """The scores of every run, a row of points per experiment on one axis; empty without scores."""
+    if isinstance(shown, Absent) or not isinstance(shown.plot, EstimationPlot):
+        return trust("")
+    groups = shown.plot.groups
+    values = [value for group in groups for value in group.values]
+    low, high = min(values), max(values)
+    scale, height = (SPARK_WIDTH - 8) / (high - low or 1), 9 * len(groups)
+    points = "".join(
+        f'<circle class="series-{group.index}" style="fill: var(--series-{group.index % 6})" '
+        f'cx="{4 + (value - low) * scale:.1f}" cy="{9 * row + 4.5}" r="2.5"/>'
+        for row, group in enumerate(groups)
+        for value in group.values[:MOST_SPARKS]
+    )
+    size = f'width="{SPARK_WIDTH}" height="{height}" viewBox="0 0 {SPARK_WIDTH} {height}"'
+    return trust(f'<svg class="spark" {size} aria-hidden="true">{points}</svg>')
 
 
 def explain(text: str) -> Markup:
@@ -191,6 +243,7 @@ def template(name: str = PAGE) -> jinja2.Template:
     tests: dict[str, Callable[[object], bool]] = {kind.__name__.lower(): partial(_is_a, kind) for kind in BLOCKS}
     environment.tests |= tests
     environment.filters["explain"] = explain
+    environment.filters["sparkline"] = sparkline
     try:
         return environment.get_template(name)
     except jinja2.TemplateError as error:

@@ -60,7 +60,7 @@ class _Set:
 
 @document_form("latex")
 def render_latex(document: Document, medium: Medium) -> str:
-    """Render the results table in order of declaration; with booktabs, longtable if long, siunitx on request."""
+    """Render the results table; with booktabs, longtable if long, siunitx on request."""
     if isinstance(document, Report):
         return _source(_fitting(document, has_siunitx=medium.has_siunitx), label_of(document))
     return floats(document)
@@ -92,7 +92,7 @@ def _fitting(report: Report, *, has_siunitx: bool) -> _Set:
     """The first layout that fits a line, in the larger font size if possible; else the narrowest layout."""
     settings: list[_Set] = []
     for layout in WITH_SIUNITX if has_siunitx else WITHOUT:
-        table = report.results(as_declared=True, layout=layout)
+        table = report.results(layout=layout)
         columns = _columns(table, has_siunitx=has_siunitx)
         for size in SIZES:
             settings.append(_Set(table, size, columns))

@@ -211,11 +211,10 @@ def _sentence(text: str) -> str:
 
 
 def _verdict(verdict: CandidateVerdict) -> str:
-    figures = " · ".join(
-        _sentence(part) for part in (f"{verdict.metric} {verdict.change}", verdict.interval, verdict.effect) if part
+    reason = _sentence(f"{verdict.reason[:1].upper()}{verdict.reason[1:]}.")
+    return (
+        f"**Verdict: {escape(verdict.word)}** · {_sentence(verdict.statement)}\n\n{reason} {escape(verdict.detectable)}"
     )
-    reason = _sentence(f"{verdict.candidate} against {verdict.baseline}: {verdict.reason}.")
-    return f"**Verdict: {escape(verdict.word)}** · {figures}\n\n{reason} {escape(verdict.detectable)}"
 
 
 def _table(table: DocumentTable, groups: Sequence[Sequence[TableRow]]) -> Iterator[str]:

@@ -27,9 +27,17 @@ def document_form(name: str) -> Callable[[Form], Form]:
 
 
 def render(
-    document: Document, form: str, *, width: int = 120, is_coloured: bool = False, has_siunitx: bool = False
+    document: Document,
+    form: str,
+    *,
+    width: int = 120,
+    is_coloured: bool = False,
+    has_siunitx: bool = False,
+    is_full: bool = False,
 ) -> str:
-    """The document as text that ends in a newline; width and colour matter to the terminal alone, siunitx to LaTeX.
+    """The document as text that ends in a newline.
+
+    Width and colour matter to the terminal alone, `has_siunitx` to LaTeX, `is_full` to the page.
 
     Raises:
         InputError: there is no such form.
@@ -38,4 +46,4 @@ def render(
     if form not in CHECK_FORMS if is_check else form in OF_CHECKS_ALONE or form not in FORMS:
         kind, names = ("check", CHECK_FORMS) if is_check else ("report", sorted(set(FORMS) - OF_CHECKS_ALONE))
         raise InputError(f"there is no {kind} of the form {form!r}", f"choose one of {', '.join(names)}")
-    return FORMS[form](document, Medium(width, is_coloured, has_siunitx))
+    return FORMS[form](document, Medium(width, is_coloured, has_siunitx, is_full))

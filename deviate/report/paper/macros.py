@@ -215,7 +215,7 @@ def _rounded(places: int | None, style: NumberStyle = "plain") -> Callable[[floa
 
 
 def _p_value(value: float) -> Pieces:
-    """A p-value with its relation sign: `< .001`, `= .004`."""
+    """A p-value with its relation sign: `< 0.001`, `= 0.004`."""
     sign = "" if p_cell(value).startswith("<") else "= "
     return (sign, ShownNumber(value, style="p"))
 

@@ -39,9 +39,8 @@ def answer_part(
 ) -> Iterator[Block]:
     """The verdicts, or the figures that answer where nothing is compared; then what was measured, and why that."""
     for verdict in verdicts:
-        figures = (f"{verdict.metric} {verdict.change}", verdict.interval, verdict.effect)
-        yield Lead("Verdict:", verdict.word, verdict.tone, "  ".join(filter(None, figures)))
-        yield f"{verdict.candidate} against {verdict.baseline}: {verdict.reason}"
+        yield Lead("Verdict:", verdict.word, verdict.tone, verdict.statement)
+        yield verdict.reason
     if result is not None:
         yield _with_details(f"Result: {result.label}", result)
     yield from filter(None, sentences)

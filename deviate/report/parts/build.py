@@ -6,6 +6,7 @@ from functools import partial, reduce
 
 from deviate import __version__
 from deviate.model.comparisons import Description
+from deviate.model.estimates import Interval
 from deviate.model.findings import ExperimentFindings, Findings
 from deviate.model.margin import date_margin
 from deviate.model.plan import SelectedMetric
@@ -28,11 +29,11 @@ from deviate.report.document import (
     cell,
     paragraph,
 )
-from deviate.report.format import clean, confidence_text, counted, name_text
+from deviate.report.format import clean, confidence_text, counted, name_text, number
 from deviate.report.parts import brief, caveats, provenance
 from deviate.report.parts.changes import changes_section
-from deviate.report.parts.compare import verdict_of
-from deviate.report.parts.describe import range_line, runs_of, summary_line
+from deviate.report.parts.compare import Setting, verdict_of
+from deviate.report.parts.describe import endings_of, mean_text, places_of, range_line, runs_of, summary_line
 from deviate.report.parts.divergence import divergence_section
 from deviate.report.parts.many_runs import MOST_FAILURES
 from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_parts
@@ -40,6 +41,7 @@ from deviate.report.parts.multi_comparison import many_lines, many_sections
 from deviate.report.parts.noise import is_study, noise_brief, noise_result, noise_section, noise_sentences
 from deviate.report.parts.outcomes import outcome_lines, outcome_section
 from deviate.report.parts.planning import planning_section
+from deviate.report.parts.script_seeds import STREAMS
 from deviate.report.parts.table import result_table
 from deviate.report.parts.tasks import task_lines, task_section, task_sentence
 
@@ -95,7 +97,6 @@ def build_report(findings: Findings) -> Report:
         conditions=tuple(caveats.conditions(findings, labels)),
         points_note=_first_caption(metric.estimation for metric in metrics),
         curves_note=_first_caption(metric.curve for metric in metrics),
-        overview_caption=_overview_caption(findings, labels),
         metrics=metrics,
         many=many_sections(findings),
         tasks=task_lines(findings.tasks, level) if findings.tasks else (),
@@ -126,6 +127,7 @@ def _brief(report: Report, findings: Findings, labels: Sequence[str]) -> Iterato
     outcomes = list(outcome_lines(findings, labels))
     parts = (("Together", together), ("Tasks", report.tasks), ("Stability", report.stability), ("Outcomes", outcomes))
     yield brief.sentences_part(*parts)
+    yield brief.sentences_part(("Sentence", report.paste if len(report.verdicts) == 1 else ()))
     yield paragraph(*brief.failed_part(report.failures))
 
 
@@ -156,7 +158,7 @@ def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, 
         provenance.provenance_part(item, label, index, changes_section(item, recorded[:index], labels))
         for index, (item, label) in enumerate(zip(recorded, labels, strict=True))
     )
-    yield Section("provenance", "Provenance", tuple(parts))
+    yield Section("provenance", "Provenance", (provenance.shared_facts(recorded, labels), *parts))
     yield data_section(findings)
 
 
@@ -265,11 +267,6 @@ def _result(findings: Findings, summaries: Sequence[ExperimentSummary]) -> Summa
     return noise_result(findings) if is_study(findings) else next(iter(summaries[0].lines), None)
 
 
-def _overview_caption(findings: Findings, labels: Sequence[str]) -> str:
-    first = "the primary metric first, then " if findings.primary is not None else ""
-    return f"All metrics, mean ± SD over runs; {first}by coefficient of variation of {labels[0]}, largest first"
-
-
 def _primary_name(findings: Findings, index: int) -> str | None:
     """Name of the primary metric in this experiment, which differs if the user matched another metric."""
     if index and findings.pairs and (headline := findings.pairs[index - 1].headline) is not None:
@@ -287,13 +284,15 @@ def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[CandidateVerdi
     family = f"Holm, family of {len(headlines)}" if len(headlines) > 1 else ""
     is_after = findings.primary_choice is not None and findings.primary_choice.is_after_runs
     correction = "Holm over all quality metrics" if is_after else family
+    runs = _noun(experiments)
     return tuple(
         verdict_of(
             headline,
             labels[0],
             label,
-            ", ".join(filter(None, (_setting(headline.metric, experiments), _when_chosen(findings), when))),
-            correction,
+            Setting(
+                _score_words(headline.metric), runs, correction, tuple(filter(None, (_when_chosen(findings), when)))
+            ),
             caveats.scope(findings),
         )
         for headline, label, when in headlines
@@ -349,12 +348,9 @@ def _when_chosen(findings: Findings) -> str:
     return "primary metric chosen by rule from the first run's output"
 
 
-def _setting(metric: SelectedMetric, experiments: Sequence[Experiment]) -> str:
-    """How scores were computed: aggregate and variants; unknown for scores that were given directly."""
-    variants = dict.fromkeys(_variants(experiments))
-    parts = [] if metric.metric.sink == GIVEN else [aggregate_words(metric.aggregate)]
-    parts += [f"variant {', '.join(variants)}"] if variants else []
-    return ", ".join(parts)
+def _score_words(metric: SelectedMetric) -> str:
+    """How scores were computed from values; empty for scores that were given directly."""
+    return "" if metric.metric.sink == GIVEN else aggregate_words(metric.aggregate)
 
 
 def _no_verdict(findings: Findings, verdicts: Sequence[CandidateVerdict]) -> str:
@@ -376,22 +372,29 @@ def _paste_single(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     if findings.pairs:
         return ()
     return tuple(
-        _description_sentence(description, label, item.experiment)
+        _description_sentence(description, label, _noun([item.experiment]))
         for item, label in zip(findings.experiments, labels, strict=True)
         for description in item.descriptions
         if description.metric.name == findings.primary
     )
 
 
-def _description_sentence(description: Description, label: str, experiment: Experiment) -> str:
-    line = summary_line(description)
-    *figures, _ = line.details  # n is the last
-    parts = [
-        f"{line.label} {line.value} ({runs_of(description)})",
-        *figures,
-        _setting(description.metric, [experiment]),
-    ]
-    return f"{label}: {'; '.join(filter(None, parts))}."
+def _noun(experiments: Sequence[Experiment]) -> str:
+    """What the runs of all of them differ in."""
+    return "seed" if all(STREAMS & set(one.varied) for one in experiments) else "run"
+
+
+def _description_sentence(description: Description, label: str, noun: str) -> str:
+    """The score of one experiment for a paper: mean ± SD, over how many runs, and both intervals."""
+    places, intervals = places_of(description), []
+    runs = runs_of(description, noun)
+    over = runs if places is None else f"mean ± SD over {runs}"
+    for name, interval in (("mean", description.mean_interval), ("SD", description.sd_interval)):
+        if isinstance(interval, Interval):
+            ends = f"{number(interval.low, places)} to {number(interval.high, places)}"
+            intervals.append(f"{confidence_text(interval.confidence)} CI of the {name} {ends}")
+    details = "; ".join(filter(None, (over, endings_of(description), _score_words(description.metric), *intervals)))
+    return f"{name_text(description.metric.name)} was {mean_text(description)} with {label} ({details})."
 
 
 def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:

@@ -153,7 +153,7 @@ def _test_set(findings: Findings) -> str:
 def footnotes(findings: Findings) -> tuple[str, ...]:
     """Footnotes on how to read the tables; shown once per page."""
     level = confidence_text(findings.confidence)
-    alpha = f"{1 - findings.confidence:.6g}".removeprefix("0")
+    alpha = f"{1 - findings.confidence:.6g}"
     sentences = [
         "± is one standard deviation over runs (ddof 1). n is the number of runs with a score.",
         "Steps, examples and classes are not runs. CV is SD divided by |mean|.",

@@ -1,5 +1,8 @@
 """Comparisons as text: the verdict with its figures, and the sentence to paste."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
 from deviate.model.phrases import Note, Phrase, kind_of, parts_of
@@ -15,6 +18,8 @@ from deviate.report.format import (
     name_text,
     number,
     p_text,
+    percentage,
+    plus,
     ratio,
     with_unit,
 )
@@ -94,32 +99,37 @@ def difference_cell(comparison: Comparison, places: int | None) -> Entry:
     return describe.signed_cell(comparison.difference, places, difference_unit(describe.unit_of(comparison.metric)))
 
 
-def verdict_of(
-    comparison: Comparison, baseline: str, candidate: str, setting: str, correction: str, scope: str
-) -> CandidateVerdict:
-    """The verdict on the primary metric.
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a sentence says of how the scores came about.
 
-    Args:
-        setting: variant and aggregate, for the sentence to paste.
+    Attributes:
+        aggregate: how the score of a run was computed; empty for scores that were given as such.
+        runs: what the runs of both sides differ in, as a noun: `seed`, or `run` where that is not known.
         correction: over what p was adjusted; empty where it is alone.
-        scope: for what the result holds.
+        remarks: on the choice of metric and margin.
     """
-    places = places_of_difference(comparison)
-    change = difference_cell(comparison, places)
+
+    aggregate: str
+    runs: str
+    correction: str
+    remarks: tuple[str, ...] = ()
+
+
+def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: Setting, scope: str) -> CandidateVerdict:
+    """The verdict on the primary metric; `scope` is for what it holds."""
     return CandidateVerdict(
         candidate=candidate,
         baseline=baseline,
         word=verdict_word(comparison),
         tone=tone_of(comparison),
         metric=metric_name(comparison),
-        change=change.text,
-        interval=_bracket(comparison, places),
-        effect=effect_text(comparison),
+        statement=f"{_relation(comparison, baseline, candidate)}: {_figures(comparison, baseline, candidate, setting)}",
         tests=_tests(comparison),
         spread=_describe_spread(comparison),
         detectable=f"{detectable_sentence(comparison, runs_text(comparison))} {scope}",
         reason=reason_text(comparison),
-        paste=_paste(comparison, baseline, candidate, setting, correction),
+        paste=_paste(comparison, baseline, candidate, setting),
     )
 
 
@@ -128,14 +138,18 @@ def reason_text(comparison: Comparison) -> str:
 
 
 def test_text(test: Test, letter: str) -> str:
-    """`F(3, 17.8) = 20.02, p < .001` with the kind of p; only p if the statistic has no letter."""
+    """`F(3, 17.8) = 20.02, p < 0.001` with the kind of p; only p if the statistic has no letter."""
     return text_of(test_pieces(test, letter))
 
 
 def test_pieces(test: Test, letter: str) -> Pieces:
     note: Pieces = (f" ({test.note})",) if test.note else ()
-    if not letter:
-        return (*p_value(test.p_value), *note)
+    statistic = (*statistic_pieces(test, letter), ", ") if letter else ()
+    return (*statistic, *p_value(test.p_value), *note)
+
+
+def statistic_pieces(test: Test, letter: str) -> Pieces:
+    """`F(3, 17.8) = 20.02`."""
     df = [
         ShownNumber(value, 0 if value == round(value) else 1)
         for value in (test.df_between, test.df)
@@ -143,7 +157,7 @@ def test_pieces(test: Test, letter: str) -> Pieces:
     ]
     df_pieces = [piece for number in df for piece in (", ", number)][1:]
     value = ShownNumber(test.statistic, 0 if test.statistic == round(test.statistic) else 2)
-    return (letter, *(["(", *df_pieces, ")"] if df else []), " = ", value, ", ", *p_value(test.p_value), *note)
+    return (letter, *(["(", *df_pieces, ")"] if df else []), " = ", value)
 
 
 def test_cell(test: Test | Unavailable, letter: str) -> Entry:
@@ -179,21 +193,11 @@ def level_and_method(interval: Interval | Unavailable) -> str:
     )
 
 
-def _bracket(comparison: Comparison, places: int | None) -> str:
-    interval = comparison.difference_interval
-    if isinstance(interval, Unavailable):
-        return f"[no interval: {interval.reason}]"
-    ends = describe.note_interval(between(interval.low, interval.high, places), interval)
-    is_of_both = isinstance(comparison.both_tests[1], Test)
-    method = "" if is_of_both else f", {interval.method} alone"  # fewer runs than the permutation test takes
-    return f"[{confidence_text(interval.confidence)} CI {ends}{method}]"
-
-
 def effect_text(comparison: Comparison | PublishedComparison) -> str:
-    """`g 1.4 [0.2 … 2.6]`; empty without one."""
+    """`Hedges' g 1.4 [0.2 … 2.6]`; empty without one."""
     if isinstance(comparison.hedges_g, Unavailable):
         return ""
-    return f"g {ratio_cell(comparison.hedges_g, comparison.hedges_g_interval).text}"
+    return f"Hedges' g {ratio_cell(comparison.hedges_g, comparison.hedges_g_interval).text}"
 
 
 def _tests(comparison: Comparison) -> tuple[str, ...]:
@@ -209,11 +213,11 @@ def _tests(comparison: Comparison) -> tuple[str, ...]:
         parts.append(test_text(comparison.mann_whitney, "U"))
     if not isinstance(comparison.superiority, Unavailable):
         parts.append(f"P(candidate > baseline) {ratio(comparison.superiority)}")
-    return (*parts, *equivalence_texts(comparison))
+    return (*parts, *equivalence_texts(comparison), *filter(None, [effect_text(comparison)]))
 
 
 def both_texts(comparison: Comparison) -> list[str]:
-    """`Welch t(7.8) = 0.41, p = .695` and `permutation p = .698 (exact)`.
+    """`Welch t(7.8) = 0.41, p = 0.695` and `permutation p = 0.698 (exact)`.
 
     A verdict uses both tests, of which the one with the larger p decides.
     """
@@ -236,7 +240,7 @@ def _arrangements(note: str) -> str:
 
 
 def equivalence_texts(comparison: Comparison) -> tuple[str, ...]:
-    """`TOST p = .014 (margin ±0.2 points)`, and whether the candidate is not worse than that; empty without one."""
+    """`TOST p = 0.014 (margin ±0.2 points)`, and whether the candidate is not worse than that; empty without one."""
     equivalence = comparison.equivalence
     if not isinstance(equivalence, Equivalence):
         return ()
@@ -291,64 +295,128 @@ def runs_text(comparison: Comparison) -> str:
     return f"{comparison.baseline.n} + {comparison.candidate.n} runs"
 
 
-def _paste(comparison: Comparison, baseline: str, candidate: str, setting: str, correction: str) -> str:
-    """The sentence to paste: the result, then how it was obtained."""
+RELATIONS = {
+    "better": "is better than",
+    "worse": "is worse than",
+    "higher": "is higher than",
+    "lower": "is lower than",
+    "equivalent": "is equivalent to",
+    "identical": "is identical to",
+}
+"""Verdicts as verbs; there is none for those that decide nothing."""
+
+
+def _relation(comparison: Comparison, baseline: str, candidate: str) -> str:
+    """`mixup is better than base`; `mixup against base` where nothing is decided."""
+    verb, within = RELATIONS.get(comparison.verdict.word, "against"), margin_words(comparison)
+    return " ".join(filter(None, (candidate, verb, baseline, within)))
+
+
+def _figures(comparison: Comparison, baseline: str, candidate: str, setting: Setting) -> str:
+    """`acc +1.4 points (86.1 → 87.5 %, +1.6 % relative), 95% CI 0.6 to 2.2, p = 0.004, 10 seeds each`."""
     places = places_of_difference(comparison)
-    sides = f"{metric_name(comparison)} {_sides(comparison, baseline, candidate)}"
-    if places is not None:
-        sides += ", mean ± SD over runs"
-    correction = correction or _counting_looks(comparison)
-    reason = why_open(comparison)
-    why = f" ({reason})" if reason not in ("", CONTAINS_0) else ""  # the interval stands beside it
-    parts = (sides, _difference_text(comparison, places, correction), f"verdict: {verdict_word(comparison)}{why}")
-    return f"{'; '.join(parts)}. {_methods(comparison, places, setting, correction)}".rstrip()
+    difference, interval = difference_cell(comparison, places), comparison.difference_interval
+    runs = _runs(comparison, setting.runs, (baseline, candidate))
+    if isinstance(difference, Absent):
+        return f"{metric_name(comparison)} unknown, {difference.reason}, {runs}"
+    parts = [f"{metric_name(comparison)} {difference.text}{_means(comparison, places)}"]
+    if isinstance(interval, Unavailable) and comparison.verdict.word != "identical":
+        parts.append(f"no interval: {interval.reason}")
+    return ", ".join((*parts, *_inference(comparison, places), runs))
 
 
-def _difference_text(comparison: Comparison, places: int | None, correction: str) -> str:
-    """`difference +0.34, 95% CI −0.45 … 1.13, p = .370`; without p where none is valid."""
-    difference = difference_cell(comparison, places)
-    pairs = f" over {runs_text(comparison)}" if comparison.is_paired else ""
-    figures = ["difference unknown" if isinstance(difference, Absent) else f"difference {difference.text}{pairs}"]
-    interval, p_adjusted = comparison.difference_interval, comparison.p_adjusted
+def _means(comparison: Comparison, places: int | None) -> str:
+    """` (86.1 → 87.5 %, +1.6 % relative)`, relative where both means are above 0; empty without means."""
+    b, a = comparison.baseline.mean, comparison.candidate.mean
+    if isinstance(b, Unavailable) or isinstance(a, Unavailable):
+        return ""
+    both = with_unit(f"{number(b, places)} → {number(a, places)}", describe.unit_of(comparison.metric))
+    relative = f", {plus(a - b, percentage(a / b - 1))} relative" if min(a, b) > 0 and a != b else ""
+    return f" ({both}{relative})"
+
+
+def _inference(comparison: Comparison, places: int | None) -> Iterator[str]:
+    """`95% CI 0.6 to 2.2`, and `p = 0.004, adjusted p = 0.008`; no p where none is valid."""
+    interval, (own, adjusted) = comparison.difference_interval, p_cells(comparison)
     if isinstance(interval, Interval):
-        level, ends = confidence_text(interval.confidence), between(interval.low, interval.high, places)
-        figures.append(describe.note_interval(f"{level} CI {ends}", interval))
-    if comparison.verdict.word != "withheld" and not isinstance(p_adjusted, Unavailable):
-        figures.append(f"{'adjusted ' if correction else ''}{p_text(p_adjusted)}")
-    return ", ".join((*figures, *equivalence_texts(comparison)))
+        tests, *looks = interval.method.split(", ")
+        is_of_both = isinstance(comparison.both_tests[1], Test)
+        method = "" if is_of_both else f" by {tests} alone"  # fewer runs than the permutation test takes
+        ends = f"{number(interval.low, places)} to {number(interval.high, places)}{method}"
+        level = confidence_text(interval.confidence)
+        yield describe.note_interval(", ".join((f"{level} CI {ends}", *looks)), interval)
+    if isinstance(own, Cell) and own.value is not None and comparison.verdict.word != "withheld":
+        yield p_text(own.value)
+        if adjusted is not None and adjusted.value is not None:
+            yield f"adjusted {p_text(adjusted.value)}"
 
 
-def _methods(comparison: Comparison, places: int | None, setting: str, correction: str) -> str:
-    """What a reader has to know to repeat the figures; empty where there are none."""
-    interval = comparison.difference_interval
-    tests: list[str] = []
-    if isinstance(comparison.deciding_test, Test):
-        both = both_texts(comparison)
-        larger = "the larger p decides" if len(both) > 1 else ""
-        adjusted = f"p adjusted ({correction})" if correction else "p not adjusted"
-        tests = [", ".join(filter(None, (" and ".join(both), larger, adjusted)))]
-    parts = [
-        setting,
-        "SD with ddof 1" if places is not None else "",
-        f"CI by {interval.method}" if isinstance(interval, Interval) else "",
-        *tests,
-        "" if isinstance(comparison.hedges_g, Unavailable) else f"Hedges' {effect_text(comparison)}",
+def _runs(comparison: Comparison, noun: str, names: tuple[str, str]) -> str:
+    """`10 seeds each`, `8 pairs`, or what each side has: `6 runs of base and 5 of 6 runs of new (1 crashed)`."""
+    sides = comparison.baseline, comparison.candidate
+    if isinstance(comparison.paired, Paired) and comparison.is_paired:
+        return counted(comparison.paired.n, "pair")
+    if _is_one_n(comparison):
+        return f"{counted(sides[0].n, noun)} each"
+    endings = (f" ({text})" if (text := describe.endings_of(side)) else "" for side in sides)
+    runs = [describe.runs_of(side, noun) for side in sides]
+    return " and ".join(f"{text} of {name}{end}" for text, name, end in zip(runs, names, endings, strict=True))
+
+
+def _is_one_n(comparison: Comparison) -> bool:
+    """Whether every run of both sides has a score, and both have as many."""
+    return {(side.n, side.n_runs) for side in (comparison.baseline, comparison.candidate)} == {
+        (comparison.baseline.n, comparison.baseline.n)
+    }
+
+
+def _paste(comparison: Comparison, baseline: str, candidate: str, setting: Setting) -> str:
+    """The result for a paper: both sides, then the difference with test and correction, then what a reviewer asks."""
+    places, is_one_n = places_of_difference(comparison), _is_one_n(comparison)
+    sides = [
+        f"{describe.mean_text(side)} with {name}"
+        + ("" if is_one_n else f" ({'; '.join(filter(None, (describe.runs_of(side), describe.endings_of(side))))})")
+        for side, name in ((comparison.candidate, candidate), (comparison.baseline, baseline))
     ]
-    methods = "; ".join(filter(None, parts))
-    return f"Methods: {methods}." if methods else ""
+    spread = "mean ± SD" if places is not None else ""
+    runs = f"{counted(comparison.baseline.n, setting.runs)} each" if is_one_n else ""
+    scores = ", ".join(filter(None, (" over ".join(filter(None, (spread, runs))), setting.aggregate)))
+    details = (f" ({scores})" if is_one_n else f"; {scores}") if scores else ""
+    first = f"{metric_name(comparison)} was {' and '.join(sides)}{details}."
+    why = why_open(comparison)
+    open_text = f"The comparison is undecided: {why.removesuffix('?')}." if why not in ("", CONTAINS_0) else ""
+    return " ".join(filter(None, (first, _difference_sentence(comparison, places, setting), open_text)))
 
 
-def _sides(comparison: Comparison, baseline: str, candidate: str) -> str:
-    """Both sides in words: `was 93.7 ± 0.2 with new (8 of 10 runs; 2 crashed) and 93.4 ± 0.2 with base (n = 10)`."""
-    unit = describe.unit_of(comparison.metric)
-    sides = []
-    for side, name in ((comparison.candidate, candidate), (comparison.baseline, baseline)):
-        mean = describe.mean_cell(side, unit)
-        sides.append(
-            f"{'had' if isinstance(mean, Absent) else 'was'} {mean.text} with {name} ({describe.runs_of(side)})"
-        )
-    first, second = sides
-    return f"{first} and {second.removeprefix(first[:4])}"
+def _test_names(comparison: Comparison) -> str:
+    """`larger p of Welch t-test, t(7.8) = 0.41, and studentized permutation test`."""
+    t_test, permutation = comparison.both_tests
+    names = []
+    if isinstance(t_test, Test):
+        statistic = text_of(statistic_pieces(t_test, "t"))
+        names.append(f"{'paired t-test' if comparison.is_paired else 'Welch t-test'}, {statistic}")
+    if isinstance(permutation, Test):
+        names.append("sign-flip test" if comparison.is_paired else "studentized permutation test")
+    return f"larger p of {names[0]}, and {names[1]}" if len(names) > 1 else "".join(names)
+
+
+def _difference_sentence(comparison: Comparison, places: int | None, setting: Setting) -> str:
+    """The difference with its interval, p, tests and correction, then what a reviewer asks."""
+    difference = difference_cell(comparison, places)
+    if isinstance(difference, Absent):
+        return "The difference is unknown."
+    correction = setting.correction or _counting_looks(comparison)
+    pairs = _runs(comparison, setting.runs, ("", "")) if comparison.is_paired else ""
+    parts = [
+        ", ".join((*_inference(comparison, places), *filter(None, [pairs]))),
+        "" if comparison.verdict.word == "withheld" else _test_names(comparison),
+        f"adjusted: {correction}" if correction else "",
+        effect_text(comparison),
+        ", ".join(equivalence_texts(comparison)),
+        *setting.remarks,
+    ]
+    details = "; ".join(filter(None, parts))
+    return f"The difference was {difference.text}{f' ({details})' if details else ''}."
 
 
 def _counting_looks(comparison: Comparison) -> str:

@@ -14,6 +14,7 @@ from deviate.report.format import (
     between,
     clean,
     confidence_text,
+    counted,
     decimals,
     group_pairs,
     name_text,
@@ -45,12 +46,16 @@ def n_text(description: Description) -> str:
     return text_of(n_pieces(description))
 
 
-def runs_of(description: Description) -> str:
-    """`n = 8`, or `8 of 10 runs; 2 crashed` when runs gave no score."""
+def runs_of(description: Description, noun: str = "run") -> str:
+    """`8 seeds`, or `8 of 10 runs` when runs gave no score."""
     if description.n == description.n_runs:
-        return f"n = {description.n}"
-    reasons = ", ".join(f"{n} {_ended(kind)}" for kind, n in Counter(description.missing_kinds).items())
-    return "; ".join(filter(None, (f"{description.n} of {description.n_runs} runs", reasons)))
+        return counted(description.n, noun)
+    return f"{description.n} of {counted(description.n_runs, 'run')}"
+
+
+def endings_of(description: Description) -> str:
+    """`2 crashed`: how runs without a score ended; empty where that is not known."""
+    return ", ".join(f"{n} {_ended(kind)}" for kind, n in Counter(description.missing_kinds).items())
 
 
 def _ended(kind: str | None) -> str:
@@ -116,6 +121,12 @@ def mean_cell(description: Description, unit: str = "") -> Entry:
     if not isinstance(description.sd, Unavailable) and places is not None:
         pieces = (*pieces, PLUS_MINUS, ShownNumber(description.sd, places))
     return cell(*append_unit(pieces, unit), value=description.mean)
+
+
+def mean_text(description: Description) -> str:
+    """Mean ± SD with its unit, as in a sentence; `unknown` where no run has a score."""
+    mean = mean_cell(description, unit_of(description.metric))
+    return "unknown" if isinstance(mean, Absent) else mean.text
 
 
 def range_cell(description: Description) -> Entry:

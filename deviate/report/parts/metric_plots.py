@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 
 from deviate.model.analysis import LoopCounter
 from deviate.model.comparisons import Comparison, Description
-from deviate.model.estimates import Interval
+from deviate.model.estimates import Interval, Test
 from deviate.model.findings import Findings
 from deviate.model.records import Run, Series
 from deviate.report.format import ELLIPSIS, confidence_text, counted, difference_unit, number, unit_head
@@ -25,6 +25,8 @@ from deviate.report.plots import (
     known,
 )
 
+MOST_NAMED = 40
+"""Runs of a group whose points say which run they are."""
 FEWEST_THINNED = 24
 """Points up to which no form thins a curve."""
 
@@ -85,27 +87,26 @@ def estimation_plot(
 
 
 def _estimation_caption(plot: EstimationPlot, level: str, left_out: str) -> str:
-    sentences = ["Each point is the score of one run.", *([left_out] if left_out else [])]
+    sentences = ["Each point is one run.", *([left_out] if left_out else [])]
     if any(len(group.values) > 1 for group in plot.groups):
-        beside = "mean and one SD to either side" if plot.differences else f"mean and its {level}interval"
-        sentences.append(f"The dot and line next to them: {beside}.")
+        sentences.append(f"Beside them: mean {'± SD' if plot.differences else f'and its {level}interval'}.")
     if any(difference.pairs for difference in plot.differences):
         sentences.append("Thin lines join the runs of a pair.")
     if plot.has_shared_axis:
         sentences.append(
-            "The last column is the difference to the baseline with its interval; its zero is the mean of the baseline."
+            "Right: the difference with its interval, and as a curve how plausible other values are; its zero is the "
+            "mean of the baseline."
         )
     elif plot.differences:
         sentences.append("A panel of its own has the differences to the baseline with their intervals.")
-    return " ".join([*sentences, "No axis is forced to start at zero."])
+    if any(difference.margin is not None for difference in plot.differences):
+        sentences.append("Grey: the margin.")
+    return " ".join(sentences)
 
 
 def _reading(groups: Sequence[PointGroup], differences: Sequence[PlottedDifference]) -> str:
     if any(difference.low is not None for difference in differences):
-        return (
-            "If the interval leaves out 0 (dotted), chance alone hardly explains the difference; if it holds 0, either "
-            "side may be better. Where points of both sides overlap, one run of each can mislead."
-        )
+        return "An interval without 0 (dotted) is hardly explained by chance; with 0, either side may be better."
     if not differences and any(group.low is not None for group in groups):
         return "The mean of many more runs probably lies in the interval; another single run lands among the points."
     return ""
@@ -114,13 +115,24 @@ def _reading(groups: Sequence[PointGroup], differences: Sequence[PlottedDifferen
 def _points(description: Description, label: str, index: int, n_most: int) -> PointGroup:
     values = by_rank([score.value for score in description.scores], n_most)
     mean, sd, ends = known(description.mean), known(description.sd), ends_of(description.mean_interval)
-    return PointGroup(index, label, f"n = {n_text(description)}", values, mean, sd, *ends)
+    names = tuple(f"{score.replicate}: {number(score.value, None)}" for score in description.scores)
+    shown = names if len(names) == len(values) <= MOST_NAMED else ()
+    return PointGroup(index, label, f"n = {n_text(description)}", values, mean, sd, *ends, names=shown)
 
 
 def _plot_difference(comparison: Comparison, label: str, n_points: int) -> PlottedDifference:
     has_all_points = max(comparison.baseline.n, comparison.candidate.n) <= n_points
     pairs = _pairs(comparison) if comparison.is_paired and has_all_points else ()
-    return PlottedDifference(label, known(comparison.difference), *ends_of(comparison.difference_interval), pairs)
+    t_test, interval = comparison.both_tests[0], comparison.difference_interval
+    return PlottedDifference(
+        label,
+        known(comparison.difference),
+        *ends_of(interval),
+        pairs,
+        df=t_test.df if isinstance(t_test, Test) else None,
+        confidence=interval.confidence if isinstance(interval, Interval) else 0.95,
+        margin=comparison.metric.margin,
+    )
 
 
 def _pairs(comparison: Comparison) -> tuple[tuple[int, int], ...]:

@@ -27,8 +27,6 @@ from deviate.report.parts.many_runs import curves_per_group, points_per_group
 from deviate.report.parts.metric_plots import curve_plot, estimation_plot
 from deviate.report.parts.quantities import quantity_rows
 
-N_OPEN = 8
-"""Metrics whose figures are open on a page; a page of thirty would hide the one that counts."""
 DIRECTIONS = {"max": "higher is better", "min": "lower is better", None: "direction unknown"}
 PLAIN = {
     "last": "last value of each run",
@@ -122,7 +120,6 @@ def _metric_part(
         name=name,
         is_primary=is_primary,
         is_result=first.metric.role == "quality",
-        is_folded=index >= N_OPEN and not is_primary,
         facts=(*_facts(first.metric, is_primary=is_primary), *restated(first)),
         overview=tuple(
             Absent(f"not reported by {label}")

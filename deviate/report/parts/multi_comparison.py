@@ -117,7 +117,7 @@ def _against(table: ManyTable, places: int | None) -> str:
 
 
 def contrast_text(contrast: Contrast, unit: str, places: int | None) -> str:
-    """`+0.33 points [0.12 … 0.54], p = .004`, or the reasons why there is no such figure.
+    """`+0.33 points [0.12 … 0.54], p = 0.004`, or the reasons why there is no such figure.
 
     Args:
         places: decimals; None for those that suit the interval.

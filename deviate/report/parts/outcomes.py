@@ -9,7 +9,18 @@ from deviate.model.comparisons import Attainment, Comparison, Completion, CurveC
 from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
 from deviate.model.findings import Findings, PairFindings
 from deviate.model.phrases import Note, kind_of, parts_of
-from deviate.report.document import Absent, Block, DocumentTable, Entry, Items, ReportFigure, Section, TableRow, cell
+from deviate.report.document import (
+    Absent,
+    Block,
+    DocumentTable,
+    Entry,
+    Fold,
+    Items,
+    ReportFigure,
+    Section,
+    TableRow,
+    cell,
+)
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -65,7 +76,7 @@ def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
     )
     why = no_curves(findings)
     notes = (
-        COMPLETION,
+        COMPLETION if has_failures(findings) or targets else "",
         WORST_RANK if worst else "",
         TARGET if targets else "",
         *(
@@ -73,13 +84,16 @@ def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
             for label, _, description, attainment in attained
             if attainment.note
         ),
-        CURVES if curves else "",
-        not_drawn(findings, labels),
     )
     blocks: list[Block] = [table for table in tables if table is not None]
     blocks += [ReportFigure(plot, f"{plot.title}. {plot.caption}") for plot in _survival_plots(attained)]
-    blocks += [curves] if curves else [Absent(why)] if why else []
-    blocks += [ReportFigure(plot, f"{plot.title}. {plot.caption}") for plot in difference_plots(findings, labels)]
+    if not (has_failures(findings) or targets):
+        blocks = [Fold("Completed runs", tuple(blocks))]
+    blocks += [Absent(why)] if why else []
+    if curves:
+        bands = [ReportFigure(plot, f"{plot.title}. {plot.caption}") for plot in difference_plots(findings, labels)]
+        beside = Items(tuple(filter(None, (CURVES, not_drawn(findings, labels)))), "footnotes")
+        blocks.append(Fold("Differences of curves", (curves, *bands, beside)))
     return Section("outcomes", HEADING, (*blocks, Items(tuple(filter(None, notes)), "footnotes")))
 
 

@@ -6,7 +6,18 @@ from deviate.model.comparisons import Comparison, Description
 from deviate.model.design import Planning, PlanningRow
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
-from deviate.report.document import Absent, Block, DocumentTable, Entry, Items, ReportFigure, Section, TableRow, cell
+from deviate.report.document import (
+    Absent,
+    Block,
+    DocumentTable,
+    Entry,
+    Fold,
+    Items,
+    ReportFigure,
+    Section,
+    TableRow,
+    cell,
+)
 from deviate.report.format import (
     between,
     confidence_text,
@@ -68,7 +79,7 @@ def _part(plan: Planning, index: int, label: str, findings: Findings) -> Section
     table = DocumentTable(f"{heading}: what numbers of {first} can detect", columns, rows)
     plot = _plot(plan, index, _series(plan, index, findings), places)
     figures = (ReportFigure(plot, f"{plot.title}. {plot.caption}"),) if plot else ()
-    return Section(key, heading, (*_sentences(plan, places), *figures, table), is_folded)
+    return Section(key, heading, (*_sentences(plan, places), *figures, Fold("Table", (table,))), is_folded)
 
 
 def _places(plan: Planning, index: int, findings: Findings) -> int | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deviate.model.places import place_text
 from deviate.model.records import IMPORTED_AS, SHARED, ControlEvent, DrawEvent, Experiment, Run
-from deviate.model.texts import first_few
+from deviate.model.texts import first_few, ranges
 from deviate.report.document import (
     Absent,
     Block,
@@ -171,9 +171,58 @@ def _run_name(run: Run) -> str:
     return f"replicate {run.replicate} ({name})" if name else f"replicate {run.replicate}"
 
 
+FOR_OWNERS = frozenset({"Run again with", "Project", "Records"})
+"""Facts that a reader without the machine has no use for."""
+
+
+def shared_facts(experiments: Sequence[Experiment], labels: Sequence[str]) -> Facts:
+    """Facts of all experiments, each once where it is the same; what no record has is left out."""
+    by_label = group_pairs(
+        (fact.label, (label, fact.cell.text))
+        for experiment, label in zip(experiments, labels, strict=True)
+        for fact in (*_facts(experiment), _fact("Seeds", _seeds(experiment)), _fact("Software", _software(experiment)))
+        if fact.label not in FOR_OWNERS and not isinstance(fact.cell, Absent)
+    )
+    shown = []
+    for name, texts in by_label.items():
+        whose = group_pairs((text, label) for label, text in texts)
+        is_shared = len(whose) == 1 and len(texts) == len(experiments)
+        parts = [text if is_shared else f"{', '.join(names)}: {text}" for text, names in whose.items()]
+        shown.append(_fact(name, "; ".join(parts)))
+    return Facts(tuple(shown))
+
+
+def _seeds(experiment: Experiment) -> str:
+    """`init, shuffle 1000–1007 · dropout 2000–2007`: the seeds of all runs, by stream."""
+    by_stream = group_pairs((clean(stream), seed) for run in experiment.runs for stream, seed in run.seeds.items())
+    streams = group_pairs((", ".join(ranges(sorted(set(seeds)))), stream) for stream, seeds in by_stream.items())
+    return " · ".join(f"{', '.join(names)} {seeds}" for seeds, names in streams.items())
+
+
+def _software(experiment: Experiment) -> str:
+    """`python 3.11.9, torch 2.13.0`, of values that are the same in all runs."""
+    values = group_pairs(pair for run in experiment.runs for pair in run.environment.items())
+    return ", ".join(f"{clean(name)} {clean(found[0])}" for name, found in values.items() if len(set(found)) == 1)
+
+
 def provenance_part(experiment: Experiment, label: str, index: int, code: Section) -> Section:
     """Origin of an experiment's runs; `code` describes the code in its snapshot."""
-    facts = (
+    flips = flip_table(experiment, label)
+    blocks: tuple[Block, ...] = (
+        Facts(_facts(experiment)),
+        code,
+        seed_call_table(experiment, label),
+        control_table(experiment, label),
+        *([flips] if flips else []),
+        _runs(experiment, label),
+        hash_table(experiment, label),
+        _environment(experiment, label),
+    )
+    return Section(f"provenance-{index}", label, blocks, is_folded=True)
+
+
+def _facts(experiment: Experiment) -> tuple[Fact, ...]:
+    return (
         *(_fact("Imported", clean(note)) for note in experiment.imported),
         *([] if experiment.imported else [_fact("Command", clean(shlex.join(experiment.command)))]),
         *([] if experiment.imported else [_fact("Run again with", run_again(experiment, (experiment.variant,)))]),
@@ -189,18 +238,6 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
         _fact("Threads", _threads(experiment)),
         _fact("Records", "" if experiment.folder is None else clean(str(experiment.folder))),
     )
-    flips = flip_table(experiment, label)
-    blocks: tuple[Block, ...] = (
-        Facts(facts),
-        code,
-        seed_call_table(experiment, label),
-        control_table(experiment, label),
-        *([flips] if flips else []),
-        _runs(experiment, label),
-        hash_table(experiment, label),
-        _environment(experiment, label),
-    )
-    return Section(f"provenance-{index}", label, blocks)
 
 
 TRACED = re.compile(r'^ *File "(?P<file>.+)", line (?P<line>[0-9]+)')

@@ -27,17 +27,14 @@ class Footnotes:
         return tuple(sorted(self.texts.index(text) + 1 for text in cleaned))
 
 
-def result_table(
-    findings: Findings, labels: Sequence[str], *, as_declared: bool = False, layout: Layout | None = None
-) -> DocumentTable:
+def result_table(findings: Findings, labels: Sequence[str], *, layout: Layout | None = None) -> DocumentTable:
     """The results table; its caption has quantity, n, meaning of ±, test, correction and type of interval.
 
     Args:
-        as_declared: metrics in the order of their declaration, not the primary one first and then by spread.
         layout: None for wide where that is possible. Where it is not, wide is long.
     """
     notes, labels = Footnotes(), [short(label) for label in labels]
-    rows_of = _in_order(findings, as_declared=as_declared)
+    rows_of = matched_rows(findings)
     has_columns = len(findings.pairs) == 1 if findings.pairs else len(labels) == 1
     chosen = layout or "wide"
     chosen = "long" if chosen == "wide" and not has_columns else chosen
@@ -55,19 +52,6 @@ def result_table(
 
 Descriptions = list[Description | None]
 Built = tuple[tuple[str, ...], tuple[str, ...], list[TableRow]]
-
-
-def _in_order(findings: Findings, *, as_declared: bool) -> list[Descriptions]:
-    rows = matched_rows(findings)
-    if not as_declared:
-        return rows
-    declared = [metric.name for metric in findings.experiments[0].experiment.metrics]
-
-    def place(row: Descriptions) -> int:
-        name = row[0].metric.name if row[0] is not None else None
-        return declared.index(name) if name in declared else len(declared)
-
-    return sorted(rows, key=place)
 
 
 def _build_compared(

@@ -64,7 +64,7 @@ def rate_test(baseline: tuple[int, int], candidate: tuple[int, int]) -> Test | U
 
     The statistic is Fisher's p (for Fisher's test the odds ratio has no value at 0, so it is the difference of rates).
     The columns of the table are the sides: scipy takes the sums of columns as fixed, so that the transposed table
-    answers another question (for 10 of 10 against 8 of 10 it has p = .239 in place of .263).
+    answers another question (for 10 of 10 against 8 of 10 it has p = 0.239 in place of 0.263).
     Source: Boschloo (1970).
     """
     (k_b, n_b), (k_a, n_a) = baseline, candidate

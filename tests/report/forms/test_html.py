@@ -118,7 +118,7 @@ def test_the_data_in_the_page_are_the_json_report_without_figures_per_step() -> 
     assert json.loads(page.data) == document
 
 
-DRAWN = {"defs", "g", "path", "text", "use"}
+DRAWN = {"defs", "g", "path", "text", "title", "use"}
 """Of a figure, whose layout depends on the width of names."""
 
 

@@ -49,9 +49,10 @@ def _hostile(text: str) -> Findings:
 GOLDEN = """\
 ### new against base
 
-**Verdict: better** · test_acc +0.600 points · [95% CI 0.323 … 0.893] · g 2.57 [1.11 … 4.41]
+**Verdict: better** · new is better than base: test_acc +0.600 points (93.400 → 94.000 %, +0.64 % relative), 95% CI \
+0.323 to 0.893, p = 0.002, 6 runs of base and 6 of 7 runs of new (1 crashed)
 
-new against base: {reason}. {detectable}
+{reason}. {detectable}
 
 Primary metric: test_acc, higher is better, declared before the runs.
 
@@ -59,7 +60,7 @@ Primary metric: test_acc, higher is better, declared before the runs.
 
 | metric | base | new | difference [95% CI] | p | verdict |
 | --- | ---: | ---: | ---: | ---: | --- |
-| test_acc (%) | 93.400 ± 0.220 (6) | **94.000 ± 0.210 (6/7)**<sup>1</sup> | +0.600 [0.323 … 0.893] | .002 | better |
+| test_acc (%) | 93.400 ± 0.220 (6) | **94.000 ± 0.210 (6/7)**<sup>1</sup> | +0.600 [0.323 … 0.893] | 0.002 | better |
 | loss | 0.5 (6)<sup>2</sup> | 0.5 (6/7)<sup>1,2</sup> | 0<sup>3</sup> | —<sup>3</sup> | identical |
 
 new against base: test_acc, loss (last value of each run). Mean ± SD over runs (ddof 1), n, or runs with a score out \
@@ -90,7 +91,11 @@ def test_a_comparison_begins_with_its_verdict_and_the_sentence_to_paste() -> Non
     (verdict,) = build_report(findings).verdicts
     figures, _, warnings = _markdown(findings).partition("- Warning: ")
     paste = verdict.paste.replace("<", "&lt;")
-    told = {"reason": verdict.reason, "detectable": verdict.detectable, "paste": paste}
+    told = {
+        "reason": f"{verdict.reason[:1].upper()}{verdict.reason[1:]}",
+        "detectable": verdict.detectable,
+        "paste": paste,
+    }
     assert figures == GOLDEN.format(**told)
     assert "1 of 7" in warnings
 

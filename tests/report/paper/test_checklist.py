@@ -52,7 +52,7 @@ def test_no_error_bar_is_claimed_of_single_runs() -> None:
     text = _text(judge([scored("base", [93.1]), scored("new", [94.1])]))
     assert "No: no metric has two runs with a score" in text
     assert "Yes" not in text
-    assert "verdict: undecided (baseline: 1 run, spread unknown)" in text
+    assert "The comparison is undecided: baseline: 1 run, spread unknown." in text
 
 
 def test_what_must_be_chosen_before_is_left_to_be_confirmed() -> None:

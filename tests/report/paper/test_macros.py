@@ -41,7 +41,7 @@ def test_figures_are_those_of_the_table_with_the_same_digits() -> None:
     )
     difference = bodies["deviateNewTestAccDifference"].removeprefix(r"\ensuremath{")[:-1]
     assert f"${difference}$ [${low}$, ${high}$]" in table
-    assert bodies["deviateNewTestAccPAdjusted"] == r"\ensuremath{= .004}"
+    assert bodies["deviateNewTestAccPAdjusted"] == r"\ensuremath{= 0.004}"
     assert bodies["deviateNewTestAccVerdict"] == "better"
     assert bodies["deviateNewTestAccEffectSize"].startswith(r"\ensuremath{1.4")
 
@@ -49,7 +49,7 @@ def test_figures_are_those_of_the_table_with_the_same_digits() -> None:
 def test_one_experiment_alone_has_its_name_in_its_commands_too() -> None:
     bodies = _bodies(judge([scored("base", [93.1, 93.4, 93.9])]))
     assert "deviateBaseTestAccMean" in bodies
-    assert bodies["deviateBaseAloneSentence"].startswith("base: test")
+    assert bodies["deviateBaseAloneSentence"].startswith("test\\_acc was")
     assert not [name for name in bodies if "Difference" in name]
 
 

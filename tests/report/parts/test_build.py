@@ -30,23 +30,23 @@ def _mock_up() -> Findings:
 def test_the_figures_of_a_comparison_follow_from_means_sds_and_n() -> None:
     (verdict,) = build_report(_mock_up()).verdicts
     assert verdict.word == "better"
-    assert verdict.change == "+0.330 points"
-    assert verdict.interval == "[95% CI 0.122 … 0.540]"
-    assert verdict.effect == "g 1.46 [0.46 … 2.44]"
-    assert verdict.tests[0] == "Welch t(16.9) = 3.34, p = .004"
+    assert verdict.statement == (
+        "train_new.py is better than train.py: test_acc +0.330 points (93.410 → 93.740 %, +0.35 % relative), "
+        "95% CI 0.122 to 0.540, p = 0.004, 10 runs of train.py and 9 runs of train_new.py"
+    )
+    assert verdict.tests[0] == "Welch t(16.9) = 3.34, p = 0.004"
+    assert verdict.tests[-1] == "Hedges' g 1.46 [0.46 … 2.44]"
     assert verdict.spread == "SD ratio 0.95 [0.47 … 1.99]: undecided"
 
 
-def test_the_sentence_to_paste_names_n_the_sd_the_variant_the_test_and_the_verdict() -> None:
+def test_the_sentence_to_paste_names_n_the_sd_the_tests_and_the_effect() -> None:
     (sentence,) = build_report(_mock_up()).paste
     for part in (
-        "(n = 9)",
-        "(n = 10)",
-        "mean ± SD over runs; difference",
-        "SD with ddof 1",
-        "variant algo+impl",
-        "CI by Welch and permutation",
-        "verdict: better",
+        "93.740 ± 0.210 % with train_new.py (9 runs)",
+        "93.410 ± 0.220 % with train.py (10 runs); mean ± SD, last value of each run.",
+        "The difference was +0.330 points (95% CI 0.122 to 0.540, p = 0.004;",
+        "larger p of Welch t-test, t(16.9) = 3.34, and studentized permutation test;",
+        "Hedges' g 1.46 [0.46 … 2.44]",
     ):
         assert part in sentence
 
@@ -59,7 +59,7 @@ def test_the_sentence_to_paste_says_how_many_runs_of_each_side_failed_and_how() 
     (sentence,) = build_report(findings).paste
     assert f"with train_new.py ({len(runs) - 3} of {len(runs)} runs; 2 crashed, 1 timed out) and" in sentence
     (sentence,) = build_report(judge([replace(new, runs=runs)])).paste
-    assert f"({len(runs) - 3} of {len(runs)} runs; 2 crashed, 1 timed out)" in sentence
+    assert f"(mean ± SD over {len(runs) - 3} of {len(runs)} runs; 2 crashed, 1 timed out;" in sentence
 
 
 @pytest.mark.parametrize(

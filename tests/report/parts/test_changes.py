@@ -23,7 +23,7 @@ def with_code(name: str = "a", *injected: InjectedCode, revision: Revision | Non
 
 
 def page(*experiments: Experiment) -> str:
-    return render(build_report(judge(experiments)), "html")
+    return render(build_report(judge(experiments)), "html", is_full=True)
 
 
 def test_the_page_shows_changed_lines_and_escapes_them() -> None:

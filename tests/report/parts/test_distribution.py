@@ -62,7 +62,7 @@ def test_the_error_of_the_test_set_tells_its_examples_and_that_runs_do_not_reduc
 def test_the_page_shows_the_table_of_each_metric_and_says_how_large_the_error_of_the_test_set_is() -> None:
     accuracy = replace(selected(unit="%", is_primary=True), n_examples=10_000)
     view = build_report(judge([scored("base", (93.41, 93.52, 93.37, 93.46, 93.33), accuracy)]))
-    page = render(view, "html")
+    page = render(view, "html", is_full=True)
     assert page.count("<summary>Shape and cross-checks</summary>") == 1
     assert "<td>0.248 points</td>" in page
     assert "test set (SE 0.25 points of test_acc with 10000 examples) is in no interval" in " ".join(view.limits)

@@ -9,9 +9,9 @@ from experiments import experiment, run, scored, selected, trained
 from deviate.model.records import Series
 from deviate.report.document import Report, ReportFigure
 from deviate.report.figures.write import page_figure
+from deviate.report.forms.html import MOST_CURVES
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.report.parts.metrics import N_OPEN
 from deviate.report.plots import EstimationPlot
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
@@ -35,7 +35,7 @@ def _plot(view: Report) -> EstimationPlot:
     ("n_experiments", "told"),
     [
         (1, "mean and its 95% interval"),
-        (8, "mean and one SD to either side. A panel of its own has the differences"),
+        (8, "mean ± SD. A panel of its own has the differences"),
     ],
 )
 def test_the_caption_says_what_the_line_beside_the_points_is(n_experiments: int, told: str) -> None:
@@ -52,7 +52,7 @@ def test_rows_of_many_experiments_draw_the_sd_and_not_the_interval() -> None:
 
 def test_a_single_run_has_no_mean_to_speak_of() -> None:
     plot = _plot(build_report(judge([scored("a", [1.0])])))
-    assert plot.caption == "Each point is the score of one run. No axis is forced to start at zero."
+    assert plot.caption == "Each point is one run."
 
 
 def test_a_curve_is_told_in_numbers_to_those_who_cannot_see_it() -> None:
@@ -65,18 +65,13 @@ def test_a_curve_is_told_in_numbers_to_those_who_cannot_see_it() -> None:
     assert "a: 3 runs, first value 1.0000, last values 0.2500 … 0.2700, 1 failed" in curve.plot.description
 
 
-def test_figures_beyond_the_first_metrics_are_folded_and_none_is_left_out() -> None:
-    sides = [trained(name, n_runs=3, n_metrics=N_OPEN + 3, n_points=4, seed=i) for i, name in enumerate("ab")]
+def test_the_page_draws_the_curves_of_the_first_results_and_the_full_page_every_figure() -> None:
+    sides = [trained(name, n_runs=3, n_metrics=MOST_CURVES + 3, n_points=4, seed=i) for i, name in enumerate("ab")]
     view = build_report(judge(sides))
-    page = render(view, "html")
-    assert not view.metrics[0].is_folded
-    assert page.count("<summary>3 more metrics</summary>") == 2
-    for metric in view.metrics:
+    drawn, whole = (render(view, "html", is_full=is_full) for is_full in (False, True))
+    for place, metric in enumerate(view.metrics):
         assert isinstance(metric.estimation, ReportFigure)
-        assert page.count(f'id="{metric.estimation.plot.key}-title"') == 1
-
-
-def test_few_metrics_are_not_folded() -> None:
-    view = build_report(judge([trained("a", n_runs=3, n_metrics=N_OPEN, n_points=4)]))
-    assert not any(it.is_folded for it in view.metrics)
-    assert "more metrics</summary>" not in render(view, "html")
+        assert isinstance(metric.curve, ReportFigure)
+        keys = [f'id="{figure.plot.key}-title"' for figure in (metric.estimation, metric.curve)]
+        assert [whole.count(key) for key in keys] == [1, 1]
+        assert [drawn.count(key) for key in keys] == [place == 0, place < MOST_CURVES]

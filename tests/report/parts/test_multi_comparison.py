@@ -75,7 +75,7 @@ def _plots(*experiments: Experiment) -> tuple[RankPlot, ProfilePlot]:
 
 
 def _page(view: Section, tasks: Section) -> str:
-    shown = {"report": SimpleNamespace(many=(view,)), "sections": {"tasks": tasks}}
+    shown = {"report": SimpleNamespace(many=(view,)), "sections": {"tasks": tasks}, "is_full": True}
     figures = {"task-ranks": "", "task-profiles": ""}
     return "".join(template(name).render(**shown, figures=figures) for name in ("many.html.j2", "tasks.html.j2"))
 
@@ -90,7 +90,7 @@ def test_the_lines_name_each_candidate_with_difference_interval_and_p() -> None:
     ((first, second),) = many_lines(findings, [it.name for it in experiments])
     (quote,) = _many(*experiments).quotes
     assert first.startswith("test_acc over 3 experiments: Welch F(2, ")
-    pattern = r"[+−]\d\.\d\d points \[[−\d.]+ … [−\d.]+\], p = \.\d{3}"
+    pattern = r"[+−]\d\.\d\d points \[[−\d.]+ … [−\d.]+\], p = 0\.\d{3}"
     assert re.fullmatch(rf"Dunnett against base: a {pattern}; b {pattern}", second)
     assert quote.startswith("test_acc over 3 experiments (n: base 6, a 5, b 7): Welch F(2, ")
     assert "95% simultaneous CI, equal variances assumed" in quote

@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from deviate.model.estimates import Unavailable
 from deviate.model.findings import Findings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Series, Status
-from deviate.report.document import Section
+from deviate.report.document import DocumentTable, Items, ReportFigure, Section
 from deviate.report.figures.write import page_figure
 from deviate.report.forms.html import template
 from deviate.report.parts.outcomes import outcome_lines, outcome_section
@@ -25,6 +26,7 @@ from deviate.stats.hypothesis.survival import attainment, compare_attainment
 from deviate.stats.judge import judge
 
 LABELS = ["base", "new"]
+Shown = TypeVar("Shown", DocumentTable, ReportFigure, Items)
 
 
 def trained(name: str, n_runs: int, *, rate: float, failed: dict[int, Status], shift: float = 0.0) -> Experiment:
@@ -86,33 +88,43 @@ def view(findings: Findings) -> Section:
     return outcome_section(findings, LABELS)
 
 
+def shown(section: Section, kind: type[Shown]) -> list[Shown]:
+    """Its tables or figures, those that are folded away after the others."""
+    folded = [block for fold in section.folds for block in fold.blocks]
+    return [block for block in (*section.blocks, *folded) if isinstance(block, kind)]
+
+
+def footnotes(section: Section) -> list[str]:
+    return [text for items in shown(section, Items) if items.kind == "footnotes" for text in items.sentences]
+
+
 def texts(section: Section, caption: str) -> dict[str, list[str]]:
     """Of the table whose caption begins so."""
-    (table,) = [table for table in section.tables if table.caption.startswith(caption)]
+    (table,) = [table for table in shown(section, DocumentTable) if table.caption.startswith(caption)]
     assert all(len(row.cells) == len(table.columns) - 1 for row in table.rows)
     return {row.label: [cell.text for cell in row.cells] for row in table.rows}
 
 
 def targets(section: Section) -> dict[str, list[str]]:
-    (table,) = [table for table in section.tables if table.caption == "Time to the target"]
+    (table,) = [table for table in shown(section, DocumentTable) if table.caption == "Time to the target"]
     return {row.label: [cell.text for cell in row.cells] for row in table.rows}
 
 
 def plots(section: Section, kind: type) -> list[Plot]:
-    return [figure.plot for figure in section.figures if isinstance(figure.plot, kind)]
+    return [figure.plot for figure in shown(section, ReportFigure) if isinstance(figure.plot, kind)]
 
 
 def test_completion_has_a_row_per_experiment_and_a_test_per_candidate(view: Section) -> None:
     rows = texts(view, "Completed runs")
     assert rows["base"] == ["10/10", "100 %", "69 % … 100 %", "10 completed"]
     assert rows["new"] == ["8/10", "80 %", "44 % … 97 %", "8 completed, 1 diverged, 1 timed out"]
-    assert texts(view, "Completion against")["new"] == ["−20 points", "p = .263 (exact)"]
+    assert texts(view, "Completion against")["new"] == ["−20 points", "p = 0.263 (exact)"]
 
 
 def test_failed_runs_rank_worst_in_a_row_of_the_metric(view: Section) -> None:
     (cells,) = texts(view, "Failed runs").values()
     assert cells[0] == "10 + 10"
-    assert re.match(r"U = \d+, p = \.\d{3} \(", cells[1])
+    assert re.match(r"U = \d+, p = 0\.\d{3} \(", cells[1])
 
 
 def test_targets_have_a_median_step_and_time_and_a_log_rank_test(view: Section) -> None:
@@ -153,13 +165,16 @@ def test_where_curves_part_is_counted_as_the_scripts_count(findings: Findings) -
 
 def test_a_terminal_gets_a_line_for_failures_and_target(findings: Findings) -> None:
     failures, target = outcome_lines(findings, LABELS)
-    assert failures.startswith("new v base: 8/10 v 10/10 completed · Boschloo p = .263 (exact) · failures ranked worst")
+    assert failures.startswith(
+        "new v base: 8/10 v 10/10 completed · Boschloo p = 0.263 (exact) · failures ranked worst"
+    )
     assert re.match(r"new v base: test_acc ≥ 90 % at median step [\d.]+ \(\d+/10 reached\) v [\d.]+ \(10/10", target)
 
 
 def test_no_number_is_missing_from_any_cell(view: Section) -> None:
-    assert len(view.tables) == 6
-    cells = [cell.text for table in view.tables for row in table.rows for cell in row.cells]
+    tables = shown(view, DocumentTable)
+    assert len(tables) == 6
+    cells = [cell.text for table in tables for row in table.rows for cell in row.cells]
     assert all(cells)
     assert not any(re.search(r"nan|NaN|inf\b|None", cell) for cell in cells)
 
@@ -176,11 +191,11 @@ def test_figures_are_well_formed_say_n_and_are_the_same_each_time(view: Section)
 
 
 def test_the_template_shows_every_table_and_figure(view: Section) -> None:
-    figures = {figure.plot.key: Markup(page_figure(figure.plot)) for figure in view.figures}
+    figures = {figure.plot.key: Markup(page_figure(figure.plot)) for figure in shown(view, ReportFigure)}
     page = template("outcomes.html.j2").render(sections={"outcomes": view}, figures=figures)
     assert page.count("<table ") == page.count("<caption>") == 6
     assert page.count("<svg") == 2
-    assert all(line in page for line in view.footnotes)
+    assert all(line in page for line in footnotes(view))
     ET.fromstring(page)
 
 
@@ -202,14 +217,14 @@ def test_the_first_bands_are_drawn_and_the_rest_counted(findings: Findings) -> N
     made = outcome_section(many, LABELS)
     differences = plots(made, DifferencePlot)
     assert len({plot.key for plot in differences}) == len(differences) == 6
-    assert len(made.tables[-1].rows) == 9
-    assert made.footnotes[-1] == "3 more bands not drawn; --json has them all."
+    assert len(shown(made, DocumentTable)[-1].rows) == 9
+    assert footnotes(made)[-1] == "3 more bands not drawn; --json has them all."
 
 
 def test_a_single_experiment_with_failures_has_its_rate_alone(findings: Findings) -> None:
     alone = replace(findings, experiments=findings.experiments[1:], pairs=())
     made = outcome_section(alone, ["new"])
-    assert [table.caption for table in made.tables] == ["Completed runs", "Time to the target"]
+    assert [table.caption for table in shown(made, DocumentTable)] == ["Completed runs", "Time to the target"]
     assert list(outcome_lines(alone, ["new"])) == []
     assert len(plots(made, SurvivalPlot)) == 1
 
@@ -222,7 +237,7 @@ def test_few_runs_have_reasons_in_place_of_figures() -> None:
     assert never[:3] == ["0/3", "too few of the runs reached it", "needs 5 runs, has 3"]
     assert texts(made, "Curves")["test_acc, new"][0] == "no band: needs 5 runs in each, has 3 and 2"
     assert isinstance(found.pairs[0].comparisons[0].worst_rank, Unavailable)
-    assert not any(table.caption == "Failed runs ranked worst" for table in made.tables)
+    assert not any(table.caption == "Failed runs ranked worst" for table in shown(made, DocumentTable))
     note = "test_acc ≥ 90 %, new: 1 failed run counted as not reached when last observed (replicate 0)."
-    assert note in made.footnotes
-    ET.fromstring(page_figure(made.figures[0].plot))
+    assert note in footnotes(made)
+    ET.fromstring(page_figure(shown(made, ReportFigure)[0].plot))

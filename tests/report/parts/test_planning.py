@@ -11,7 +11,7 @@ from studies import study, usual
 
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
-from deviate.report.document import Section
+from deviate.report.document import DocumentTable, Section
 from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
 from deviate.report.parts.planning import planning_section
@@ -112,7 +112,9 @@ def test_a_number_in_the_thousands_is_in_the_table_but_does_not_squeeze_the_figu
     narrow = selected(is_primary=True, unit="%", margin=0.02)
     part = part_of(judge([scored("base", with_moments(10, 93.4, 0.3, RNG), narrow), NEW]))
     assert max(n for n, _ in plot_of(part).points) <= 50
-    assert max(int(row.label) for row in part.tables[0].rows) > 1000
+    (table,) = part.folds[0].blocks
+    assert isinstance(table, DocumentTable)
+    assert max(int(row.label) for row in table.rows) > 1000
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])

@@ -67,11 +67,11 @@ def test_rows_of_a_group_stand_together_in_the_order_of_a_report() -> None:
 def test_a_margin_shows_the_p_of_equivalence_and_whether_the_candidate_is_not_worse() -> None:
     findings = found(sample(93, 0.2, 10), sample(93, 0.2, 10), margin=0.3)
     assert verdict(findings).word == "equivalent within 0.3 points"
-    assert verdict(findings).tests[-2:] == (
-        "TOST p = .002 (margin ±0.3 points)",
+    assert verdict(findings).tests[-3:-1] == (
+        "TOST p = 0.002 (margin ±0.3 points)",
         "not worse than by 0.3 points (one-sided 95%)",
     )
-    assert cell(findings, "Two one-sided tests") == "TOST p = .002 (margin ±0.3 points); one-sided .002 and .002"
+    assert cell(findings, "Two one-sided tests") == "TOST p = 0.002 (margin ±0.3 points); one-sided 0.002 and 0.002"
     assert cell(findings, "Not worse") == "not worse than by 0.3 points (one-sided 95%)"
     worse = found(sample(93, 0.2, 10), sample(92, 0.2, 10), margin=0.3)
     assert cell(worse, "Not worse") == "not shown"
@@ -89,8 +89,10 @@ def test_pairs_are_shown_with_their_correlation_and_the_test_that_decides() -> N
     assert shown.tests[0].startswith("paired t(8) = ")
     assert shown.tests[3] == f"correlation of 9 pairs {cell(findings, 'Correlation of the pairs')}"
     assert shown.detectable.startswith("These 9 pairs can detect a difference of ")
-    assert "over 9 pairs, 95% CI" in shown.paste
-    assert "CI by paired t and sign flips; paired t(8) = " in shown.paste
+    assert shown.statement.endswith(", 9 pairs")
+    assert "with new (9 runs) and 93.000 ± 0.200 % with base (10 runs); mean ± SD," in shown.paste
+    assert ", 9 pairs; larger p of paired t-test, t(8) = " in shown.paste
+    assert "and sign-flip test;" in shown.paste
 
 
 def test_the_verdict_on_spread_is_told_with_the_ratio_that_was_given() -> None:
@@ -115,8 +117,8 @@ def test_decimals_of_a_paired_difference_come_from_the_pairs_which_know_it_bette
     steps = with_moments(10, 0.01, 0.002, np.random.default_rng(1))
     candidate = [before + step for before, step in zip(baseline, steps, strict=True)]
     (shown,) = build_report(found(list(baseline), candidate, is_paired=True)).verdicts
-    assert shown.change.startswith("+0.01000")
-    assert shown.interval == "[95% CI 0.00852 … 0.01143]"
+    assert " test_acc +0.01000" in shown.statement
+    assert ", 95% CI 0.00852 to 0.01143, " in shown.statement
 
 
 def test_how_a_quantity_was_computed_is_told_of_the_candidate_that_has_it() -> None:
