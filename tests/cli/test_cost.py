@@ -80,8 +80,8 @@ def test_the_first_run_tells_what_runs_take(project: Path, deviate_in: Callable[
     (project / "train.py").write_text(TRAIN)
     deviate = deviate_in(project)
     first = deviate("run", "train.py", "--runs", "3", "--jobs", "1", "--name", "base")
-    assert "Cost     known after the first run" in first.out
+    assert "Cost       known after the first run" in first.out
     assert "\ncost: 3 runs: " in first.out
     other = deviate("run", "train.py", "--runs", "2", "--jobs", "1", "--name", "other", "--dry-run")
-    assert "Cost     2 runs: " in other.out
+    assert "Cost       2 runs: " in other.out
     assert "(by 3 runs of base)" in other.out
