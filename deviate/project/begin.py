@@ -111,7 +111,7 @@ def refuse_misfit(prepared: PreparedScript, request: Request, folder: Path, name
 def _name_is_taken(name: str, misfit: str) -> InputError:
     return InputError(
         f"an experiment named {name} exists already, with {misfit}",
-        f"choose another name with --name; deviate resume {name} goes on with the files of then",
+        f"choose another name with --name; deviate resume {name} continues with the code as it was",
     )
 
 

@@ -53,7 +53,7 @@ def _clauses(comparison: Comparison) -> Iterator[str]:
             yield from no_failure(comparison.candidate)
             return
         case Ground.DECIDED:
-            yield f"{subject} excludes 0, and {'adjusted p' if verdict.is_adjusted else 'p'} is below alpha"
+            yield f"{subject} excludes 0, and {_below_alpha(comparison, 1 - interval.confidence)}"
             if margin is not None and min(abs(interval.low), abs(interval.high)) > margin:
                 yield f"{verdict.word} by more than the margin {margin:g}"
             typical = comparison.superiority
@@ -67,8 +67,19 @@ def _clauses(comparison: Comparison) -> Iterator[str]:
         case Ground.NEAR:
             yield f"{subject} excludes 0, but {NEAR}"
         case _:
-            yield f"{subject} excludes 0, but p adjusted for the family is not below alpha{_smallest_p(comparison)}"
+            known = "" if isinstance(comparison.p_adjusted, Unavailable) else f", {p_text(comparison.p_adjusted)},"
+            not_below = f"p adjusted for the family{known} is not below alpha{_smallest_p(comparison)}"
+            yield f"{subject} excludes 0, but {not_below}"
     yield from _advice(comparison)
+
+
+def _below_alpha(comparison: Comparison, alpha: float) -> str:
+    """`p = 0.031 < 0.05`, `adjusted p < 0.001`."""
+    p, adjusted = comparison.p_adjusted, "adjusted " if comparison.verdict.is_adjusted else ""
+    if isinstance(p, Unavailable) or comparison.verdict.look is not None:  # which has an alpha of its own
+        return f"{adjusted}p is below alpha"
+    text = p_text(p)
+    return f"{adjusted}{text}{f' < {alpha:.3g}' if '=' in text else ''}"
 
 
 def _too_few(comparison: Comparison) -> str:

@@ -140,9 +140,9 @@ def test_a_family_in_which_no_p_can_be_small_enough_says_so() -> None:
 
 
 def test_p_that_is_not_adjusted_is_not_called_adjusted() -> None:
-    assert "excludes 0, and p is below alpha" in verdict_reason(compared(1.0))
+    assert "excludes 0, and p < 0.001" in verdict_reason(compared(1.0))
     in_family = with_adjusted_p(compared(1.0), 0.01, 0.01, confidence=0.95, n_family=3)
-    assert "excludes 0, and adjusted p is below alpha" in verdict_reason(in_family)
+    assert "excludes 0, and adjusted p = 0.010 < 0.05" in verdict_reason(in_family)
 
 
 def failing(name: str, scores: list[float], n_failed: int) -> Experiment:

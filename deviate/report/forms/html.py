@@ -32,7 +32,7 @@ POINTS_OF_STABILITY = 40_000
 """What figures and tables of predictions and weights may take of that."""
 SCRIPT, DOCUMENT = "report.js", "document.html.j2"
 FEWEST_POINTS, MOST_POINTS = 24, 400
-SPARK_WIDTH, MOST_SPARKS = 120, 60
+SPARK_WIDTH, MOST_SPARKS = 96, 60
 MOST_CURVES = 8
 """Metrics whose curves are drawn on a page that is not the full one."""
 

@@ -179,7 +179,7 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
             f"Both need {VERDICT_RUNS} runs on each side, or {PAIRED_RUNS} pairs.",
             f"{PAIRED_ALONE_RUNS} pairs are enough where the primary metric is alone and no look is declared.",
             "Equivalent needs a margin given before.",
-            "All else is undecided.",
+            "Otherwise: undecided.",
         ]
     sentences += [pair.family for pair in findings.pairs if pair.family]
     sentences += [f"{name_text(pair.candidate)}: {pair.looks}." for pair in findings.pairs if pair.looks]

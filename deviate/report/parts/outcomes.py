@@ -427,7 +427,7 @@ def _plot(
     steps = tuple(float(_number(step, counter)) for step in curve.steps)
     return DifferencePlot(
         key=key,
-        title=f"{name}: {label} less the baseline",
+        title=f"{name}: {label} minus the baseline",
         description=(
             f"Difference of the mean curves of {name}, {n}, with a band that holds at all steps at once ({level}): "
             f"they {_first_words(curve, counter)}"

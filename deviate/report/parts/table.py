@@ -34,7 +34,7 @@ def result_table(findings: Findings, labels: Sequence[str], *, layout: Layout | 
         layout: None for wide where that is possible. Where it is not, wide is long.
     """
     notes, labels = Footnotes(), [short(label) for label in labels]
-    rows_of = matched_rows(findings)
+    rows_of = _results(matched_rows(findings))
     has_columns = len(findings.pairs) == 1 if findings.pairs else len(labels) == 1
     chosen = layout or "wide"
     chosen = "long" if chosen == "wide" and not has_columns else chosen
@@ -51,6 +51,14 @@ def result_table(findings: Findings, labels: Sequence[str], *, layout: Layout | 
 
 
 Descriptions = list[Description | None]
+
+
+def _results(rows: list[Descriptions]) -> list[Descriptions]:
+    """Rows of results, without times, settings and counters; all where there is no result."""
+    results = [row for row in rows if any(one is not None and one.metric.role == "quality" for one in row)]
+    return results or rows
+
+
 Built = tuple[tuple[str, ...], tuple[str, ...], list[TableRow]]
 
 

@@ -92,7 +92,7 @@ def test_a_comparison_begins_with_its_verdict_and_the_sentence_to_paste() -> Non
     figures, _, warnings = _markdown(findings).partition("- Warning: ")
     paste = verdict.paste.replace("<", "&lt;")
     told = {
-        "reason": f"{verdict.reason[:1].upper()}{verdict.reason[1:]}",
+        "reason": f"{verdict.reason[:1].upper()}{verdict.reason[1:]}".replace("<", "&lt;"),
         "detectable": verdict.detectable,
         "paste": paste,
     }
