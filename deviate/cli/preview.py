@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import IO
 
@@ -12,6 +13,7 @@ from deviate.cli.app import print_document
 from deviate.model.analysis import Analysis
 from deviate.model.places import place_text
 from deviate.model.texts import first_few
+from deviate.project.begin import name_of
 from deviate.project.prepare import PreparedScript
 from deviate.replay.capture_options import describe_capture, is_trace, with_defaults
 from deviate.replay.experiments import Request
@@ -58,10 +60,11 @@ def announcement(
         cost: what the runs take, as far as it is known.
     """
     analysis = prepared.analysis
+    stem = name_of(Path(analysis.script))
     facts = [
         *brief_facts(on_this_machine(analysis), prepared.selection),
         *_seeds(prepared, request),
-        *_outside(analysis, request, name or request.name or "NAME"),
+        *_outside(analysis, request, name or request.name or stem),
         *(fact("Variant", f"{variant.name}: {describe_variant(variant)}") for variant in request.variants),
         *_capture(request),
     ]
@@ -70,7 +73,7 @@ def announcement(
     facts += [fact("Note", note) for note in prepared.notes]
     facts += _commands(prepared, request, apart or {name: prepared.target.command})
     facts += [fact("Cost", cost)] if cost else []
-    place = clean(name or request.name or "") or "NAME, named after the script"
+    place = clean(name or request.name or "") or f"{stem}, or {stem}-2 … where other code has that name"
     facts += [] if apart else [fact("Record", f".deviate/experiments/{place}", is_code=True)]
     for label in LEFT_OUT_FIRST:
         if sum(1 if one.is_code else -(-len(one.cell.text) // (width - MARGIN)) for one in facts) > MOST_LINES:
