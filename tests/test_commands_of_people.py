@@ -117,9 +117,9 @@ def test_every_form_of_a_command_is_run_and_recorded(
         (project / file).write_text(text)
     answer = deviate("run", "--runs", "2", *words)
     assert answer.code == 0, answer.both
-    assert f"Experiment  {name} " in answer.out
+    assert f"Experiment {name} " in answer.out
     assert "2/2 completed" in answer.out
-    assert re.search(r"^(  |Result: )acc ", answer.out, re.MULTILINE)
+    assert re.search(r"^(Result: )?acc ", answer.out, re.MULTILINE)
     if name == "train":
         assert "test_acc (mean" in answer.out
         assert all("test_acc" in text for text in outputs(project, name))
@@ -180,13 +180,13 @@ def test_what_prepares_runs_once_and_only_in_copies(project: Path, deviate) -> N
     assert deviate("run", "fit.py", "--runs", "2", *prepares, "--quiet").code == 0
     more = deviate("run", "fit.py", "--runs", "3", *prepares)
     assert "3/3 completed" in more.out
-    assert f"Prepare  once: {Path(more.out.split('once: ')[1].split()[0])} get.py" in more.out
+    assert f"Prepare    once: {Path(more.out.split('once: ')[1].split()[0])} get.py" in more.out
     assert counted.read_text() == "x"
     assert all("changed 42 2000000\n1\n" in text for text in outputs(project, "fit"))
     assert {path: path.read_bytes() for path in before} == before
     assert not (project / "data").exists()
     other = deviate("run", "fit.py", "--runs", "1", "--prepare", f"python get.py {counted}", "--quiet")
-    assert "Experiment  fit-2" in other.out
+    assert "Experiment fit-2" in other.out
     assert counted.read_text() == "xx"
     refused = deviate("run", "fit.py", "--runs", "1", "--name", "fit")
     assert refused.code == 1
@@ -213,8 +213,8 @@ def test_what_follows_is_recorded_and_its_failure_is_the_failure_of_the_run(proj
     (project / "final.py").write_text("from shared import evaluate\nevaluate('test')\n")
     answer = deviate("run", "fit.py", "--runs", "1", "--then", "python final.py", "--then", "final.py x")
     assert answer.code == 0, answer.both
-    assert "Then     python final.py\n" in answer.out
-    assert re.search(r"^  val_acc +0.0333333 +— +— +1$", answer.out, re.MULTILINE)
+    assert "Then       python final.py\n" in answer.out
+    assert re.search(r"^val_acc +0.0333333 .*1$", answer.out, re.MULTILINE)
     assert "Result: test_acc  0.0666667" in answer.out
     failed = deviate("run", "train.py", "--runs", "1", "--then", "python eval.py", "--then", "python eval.py wrong")
     assert failed.code == 3

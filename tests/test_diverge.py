@@ -204,7 +204,7 @@ def test_two_environments_are_compared_within_a_tolerance(diverge: Callable[...,
     assert close.found["is_equal"] is False
     assert "differences within 1 ulp count as equal" in close.out
     for side in ("first", "with-device"):
-        assert f"Running  two-{side}: 1 x " in close.out
+        assert f"Running    two-{side}: 1 x " in close.out
     wide = diverge("train.py", "--second-env", "DEVICE=1", "--ulps", "1000000000000", "--", "as-device")
     assert wide.found["is_equal"] is True, wide.out
     assert wide.found["tolerance_ulps"] == 1000000000000
@@ -237,7 +237,8 @@ def test_runs_on_record_are_compared_as_far_as_they_reach(
 def test_the_list_tells_pairs_of_a_ladder_from_experiments(equal: Told, folder: Path, deviate_in: Any) -> None:
     assert equal.code == 0
     here = deviate_in(folder)
-    assert "pair of deviate diverge: metrics" in here("list").out
+    listed = here("list").out
+    assert "pair of deviate" in listed and "diverge: metrics" in listed
     assert "a trace of losses, all updates" in " ".join(here("show", "same").out.split())
     refused = here("run", "train.py", "--name", "same", "--variants", "control", "--runs", "3")
     assert refused.code == 1

@@ -41,8 +41,8 @@ def test_their_rows_are_pairs_and_the_direction_can_be_said(deviate) -> None:  #
 def test_columns_may_be_of_unequal_length(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
     (project / "ragged.csv").write_text("old,new\n1,2\n1.5,2.5\n1.2,2.1\n,2.2\n")
     out = deviate("compare", "ragged.csv").out
-    assert "old   imported · 3/3 completed" in out
-    assert "new   imported · 4/4 completed" in out
+    assert "old · imported · 3/3 completed" in out
+    assert "new · imported · 4/4 completed" in out
 
 
 def test_columns_of_measures_are_one_experiment(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

@@ -20,8 +20,11 @@ from deviate.report.format import (
     duration,
     name_text,
     number,
+    shorten_middle,
     with_unit,
 )
+
+LONGEST_UNIT = 40
 
 
 @dataclass(slots=True)
@@ -210,7 +213,7 @@ def mean_text(mean: Mean, *, has_level: bool = True) -> str:
     """`test_acc 93.41 % [95% CI 93.19 … 93.63], n = 3`: the precision so far, and no p."""
     places = None if isinstance(mean.sd, Unavailable) else decimals(mean.sd / math.sqrt(mean.n))
     value = number(mean.mean, places)
-    called, unit = name_text(mean.metric), clean(mean.unit)
+    called, unit = name_text(mean.metric), shorten_middle(clean(mean.unit), LONGEST_UNIT)
     if isinstance(mean.half_width, Unavailable):
         reason = mean.half_width.reason if mean.n > 1 else counted(mean.n, "run")
         return f"{called} {with_unit(value, unit)} ({reason})"

@@ -142,7 +142,8 @@ def _table(table: DocumentTable, console: Console, margin: int) -> None:
     room = margin
     for index in used:
         head = Text(clean(table.columns[index]))
-        grid.add_column(head, overflow="fold")
+        is_name = not index and widest(row[0].plain for row in rows) <= 2 * LONGEST_WORD
+        grid.add_column(head, overflow="fold", no_wrap=is_name)
         words = (word for text in (head, *(row[index] for row in rows)) for word in text.plain.split())
         room += min(widest(words), LONGEST_WORD) + GAP
     for row in rows:

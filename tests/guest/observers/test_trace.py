@@ -42,7 +42,7 @@ def test_records_are_lists_of_json_as_they_were_given(tmp_path: Path) -> None:
     trace.tick()
     trace.close()
     lines = told(tmp_path)
-    assert lines[0][:2] == ["start", 2]
+    assert lines[0][:2] == ["start", 1]
     assert {key: lines[0][2][key] for key in ("rank", "level", "from", "until")} == {
         "rank": 0, "level": 2, "from": 0, "until": None
     }  # fmt: skip

@@ -49,16 +49,18 @@ class Surroundings:
     def _name(self, target: Any, frame: FrameType) -> str:
         return names.find(frame, self.project, lambda value: value is target, UNTOLD)
 
-    def truth(self, batch: Batch, arguments: dict[str, Any], output: Any, inputs: list[Any], origin: Any) -> Any:
-        """The labels of a call: among its arguments, in the loader's batch, else beside the array of its inputs."""
+    def truth(self, batch: Batch, arguments: dict[str, Any], output: Any, inputs: list[Any]) -> Any:
+        """The labels of a call: among its arguments, else in the loader's batch."""
         truth = self.kinds.labels(arguments, output, []) if arguments else None
         if truth is None and batch.value is not None:
             truth = self.kinds.labels(batch.value, output, inputs)
-        if truth is None and origin is not None:
-            array = self.kinds.of_numpy(origin.labels)
-            labels = origin.labels if array is None else array
-            truth = labels if self.kinds.has_rows(labels) and fits(labels, output) else None
         return truth
+
+    def beside(self, origin: Origin, output: Any) -> Any:
+        """The labels beside the array of the inputs, unless a loss is given others."""
+        array = self.kinds.of_numpy(origin.labels)
+        labels = origin.labels if array is None else array
+        return labels if self.kinds.has_rows(labels) and fits(labels, output) else None
 
 
 def choices(beside: dict[str, Any], rows: int, kinds: Kinds) -> dict[str, Any]:

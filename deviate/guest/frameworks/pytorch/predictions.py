@@ -27,9 +27,10 @@ from .tensors import kind
 
 # Losses that a script computes from captured outputs: their other argument is used as labels.
 #
-# The C functions that `torch.nn.functional` calls are replaced when an output without labels was captured, and restored
-# when the evaluation ends, so that training steps, compilers and scripts with known labels are not affected. Replacing
-# the public functions would be too late: `F.mse_loss(model(x), y)` looks up the function before it calls the model.
+# The C functions that `torch.nn.functional` calls are replaced when an output was captured whose labels neither its
+# call nor a loader told, and restored when the evaluation ends, so that training steps and compilers are not affected.
+# Replacing the public functions would be too late: `F.mse_loss(model(x), y)` looks up the function before it calls the
+# model.
 
 
 class Losses:
@@ -74,7 +75,8 @@ class Losses:
         if output.data_ptr() != call.address or output.numel() != prod(call.shape) or not call.memory.is_held():
             return
         if any(source is not None and shares(source, target) for source in (reference() for reference in call.inputs)):
-            return  # joined outputs have no labels of their own
+            call.arrays.pop(TRUTH, None)  # an input is no label of itself, nor is what lies beside it
+            return
         if output.shape[0] != call.shape[0]:  # one row per position, as for sequences
             if tuple(output.shape[1:]) != call.shape[-1:] or target.numel() != prod(call.shape[:-1]):
                 return
@@ -220,7 +222,10 @@ class Predictions:
             self.step = self.capture.step()
         is_further = bool(batch.calls) and batch.calls[-1] is previous and self._is_further(previous, inputs, batch)
         origin = self.around.origin(inputs) if batch.value is None else None
-        truth = self.around.truth(batch, arguments_by_name(module, args, kwargs), scores, inputs, origin)
+        truth = self.around.truth(batch, arguments_by_name(module, args, kwargs), scores, inputs)
+        is_told = truth is not None
+        if not is_told and origin is not None:
+            truth = self.around.beside(origin, scores)
         scores = self.kinds.choose(module, output, scores, truth)
         keyed = self._input(batch, inputs, truth, scores)
         columns = {} if origin is None else choices(origin.beside, scores.shape[0], self.kinds)
@@ -228,7 +233,7 @@ class Predictions:
         numbers = {name: self._take(tensor) for name, tensor in arrays.items() if tensor is not None}
         more = {} if module.training else self._further_outputs(module, args, kwargs, output)
         self.last = Call(module, scores, inputs, numbers, more)
-        if truth is None and not is_training:
+        if not is_told and not is_training:
             self.losses.await_labels(self.last)
         if is_further:
             batch.calls.pop()
