@@ -1,4 +1,4 @@
-"""Names of evaluation sets, and of labels, from those of loaders, datasets and arrays in the script."""
+"""Names of evaluation sets, from the names of loaders, datasets and arrays in the script."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ WORDS = re.compile(r"(?:^|_)(test|testing|val|valid|validate|validation|dev|eval
 SPLITS = re.compile(r"(?:train|training|test|testing|val|valid|validation|dev|eval|holdout)")
 """Values of variables that tell which data a function goes through."""
 OF_SPLIT = re.compile(r"split|phase|mode|stage|subset|partition|part|flag|which|name|kind")
-LABELS = re.compile(r"(?<![a-z])(?:[bt]?ys?|yb|t|tgts?|lbls?|labels?|targets?|truths?)(?![a-z])")
-"""Words for true labels, in the place of a word for inputs."""
+HOLDS = re.compile(r"loader|(?<!cr)iter|data|dl$|ds$|set$|batches|gen$|generator")
+"""Names of what a function is given to go through."""
 IS_OPTIMIZED = 1
 """The flag of code whose local names are no dictionary."""
 MOST_NAMES = 5000
@@ -87,49 +87,42 @@ def of_function(frame: FrameType | None, project: GuestProject) -> str:
 
 
 def of_argument(frame: FrameType | None, project: GuestProject) -> str:
-    """The name of a set, from a string among the variables of the script's innermost function, such as `split`."""
+    """The name of a set, from an argument of the script's innermost function: a string, or a variable of the caller.
+
+    >>> of_argument(None, None)
+    ''
+    """
     frame = project.innermost(frame) if frame is not None else None
     names = {} if frame is None else variables(frame)
-    values = [value for name, value in names.items() if type(value) is str and OF_SPLIT.search(name.lower())]
-    return next(filter(SPLITS.fullmatch, values), "")
+    for name, value in names.items():
+        if type(value) is str and OF_SPLIT.search(name.lower()) and SPLITS.fullmatch(value):
+            return value
+    for name, value in names.items():
+        if HOLDS.search(name.lower()) and not isinstance(value, (str, int, float, bool, type(None))):
+            label = find(frame, project, lambda other, value=value: other is value, "")  # type: ignore[misc]
+            if label:
+                return label
+    return ""
 
 
-def spaces(frame: FrameType) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Names with values that belong together: the variables of a frame, then those of each object in it.
+def beside(
+    frame: FrameType | None, project: GuestProject, is_target: Callable[[Any], bool]
+) -> Iterator[tuple[str, Any]]:
+    """Names and values beside an object in the script's innermost frame that holds it, such as labels beside inputs.
 
-    Yields:
-        the name of the object, "" for the variables themselves, and names with values.
+    The first name is that of the object itself, then those of its neighbours: in the frame, or in the containing
+    object.
     """
-    names = variables(frame)
-    if len(names) <= MOST_NAMES:
-        yield "", names
-        for owner, value in names.items():
-            inner = value if type(value) is dict and len(value) <= MOST_PARTS else attributes(value)
-            if inner:
-                yield owner, {name: item for name, item in list(inner.items()) if isinstance(name, str)}
-
-
-def labels_in(names: dict[str, Any], inputs: str, is_label: Callable[[Any], bool]) -> Any:
-    """The labels beside inputs; None where there are none, or several that nothing tells apart.
-
-    Args:
-        names: of what belongs together.
-        inputs: name of the inputs. Of several labels those count that are called like the same set.
-        is_label: whether a value may be labels of these inputs, judged by its shape.
-    """
-    found = {
-        name: value
-        for name, value in names.items()
-        if name != inputs and LABELS.search(plain_name(name)) and _matches_safely(is_label, value)
-    }
-    same = [value for name, value in found.items() if set_name(LABELS.sub("x", plain_name(name))) == set_name(inputs)]
-    chosen = same or list(found.values())
-    return chosen[0] if len({id(value) for value in chosen}) == 1 else None
-
-
-def plain_name(name: str) -> str:
-    """The words of a name, in small letters with underscores between."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[a-z]{2})", "_", name).lower().strip("_")
+    for outer in project.frames(frame):
+        names = variables(outer)
+        for around in (names, *(attributes(value) for value in names.values())):
+            for name, value in list(around.items()):
+                has_parts = around is names and type(value) in (tuple, list) and len(value) <= MOST_PARTS
+                candidates = [value, *(value if has_parts else ())]
+                if isinstance(name, str) and any(_matches_safely(is_target, candidate) for candidate in candidates):
+                    yield name, value
+                    yield from around.items()
+                    return
 
 
 def variables(frame: FrameType) -> dict[str, Any]:

@@ -179,12 +179,12 @@ class Observations:
         self.add_to_hash(examples if loader is not None else examples[:1], INPUTS if loader is None else LOADER, loader)
         if self.context.capture.wants_predictions:
             loops = self.loops
-            if loader is None:
-                loop, labels = loops.loop_by_hand(inputs[0], frame)
-            else:
-                loop, labels = loops.loop_of(loader, frame), examples[1] if len(examples) > 1 else None
+            labels = examples[1] if loader is not None and len(examples) > 1 else None
             more = self._augmented(inputs[0], outputs, again) if again is not None else {}
             numbers = self.arrays.numbers
+            loop = loops.loop_of(inputs[0], frame, loader)
+            if labels is None and loader is None:
+                labels = loops.sets.beside(inputs[0], frame)
             loop.add(numbers(outputs), None if labels is None else numbers(labels), [numbers(inputs[0])], more)
 
     def module_called(self, path: str, outputs: Any, frame: FrameType) -> None:

@@ -18,6 +18,7 @@ def console_of(medium: Medium) -> Console:
         width=medium.width,
         color_system="standard" if medium.is_coloured else None,
         force_terminal=medium.is_coloured,
+        force_jupyter=False,  # in a notebook rich would show each line itself
         highlight=False,
         markup=False,
         emoji=False,

@@ -52,7 +52,7 @@ def test_results_are_shown_in_a_notebook_light_and_dark(
     compared, described, read, experiment, comparison = shown
     assert compared.keys() == described.keys() == {"text/plain", "text/html", "text/latex"}
     assert "<strong>Verdict: better</strong>" in compared["text/html"]
-    assert compared["text/plain"].startswith("Verdict: better   new is better than old: score +0.850")
+    assert compared["text/plain"].startswith("Verdict: better   new is better than <b>: score +0.850")
     assert r"\begin{tabular}" in compared["text/latex"]
     assert "<strong>score (mean ± SD) 93.350" in described["text/html"]
     assert "\nResult: acc (mean ± SD)  93.350" in read["text/plain"]

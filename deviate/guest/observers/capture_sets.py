@@ -9,9 +9,15 @@ from .. import names
 from ..annotations import Any, Array, Callable, Mapping
 from ..project import GuestProject
 from .capture import FULL, KEY_WIDTH, PREDICTIONS, Capture, fit_name
-from .examples import Examples
 from .rows import NO_ROWS, NOTHING, Batches, numbers, rows
 
+INPUTS_OF = {
+    "x": "y", "X": "y", "images": "labels", "imgs": "labels", "inputs": "targets", "features": "labels",
+    "data": "labels",
+}  # fmt: skip
+"""What true labels are called beside inputs of a name: `y_test` beside `X_test`. Words of any part of the name, so it
+is shorter than the table of PyTorch, which knows inputs by whole words between underscores."""
+NOWHERE = (1, 0)
 DEEPEST, MOST_ITEMS = 2, 16
 """Of the containers in which data is looked for."""
 
@@ -31,7 +37,6 @@ class CaptureSets:
         self.models: list[Callable[[], Any]] = []
         self.roots: dict[str, Callable[[], Any]] = {}
         self.ways: dict[tuple[tuple[str, int], ...], Way] = {}
-        self.examples = Examples(project)
 
     # ------------------------------------------------------------ names
 
@@ -40,30 +45,34 @@ class CaptureSets:
         calls = [(str(self.project.place(outer.f_code)), outer.f_lasti) for outer in self.project.frames(frame)]
         return self.ways.setdefault(tuple(calls), Way())
 
-    def name(self, data: Any, frame: FrameType | None) -> str:
-        """The name of data in the script; else what the function is called that evaluates."""
-        return self._own_name(data, frame) or names.of_function(frame, self.project)
-
-    def _own_name(self, data: Any, frame: FrameType | None) -> str:
-        """The name of data, or of a small container of it, in the outermost frame that has one; "" for none."""
-        name = names.find(frame, self.project, lambda value: value is data)
-        if name in ("", names.PLAIN):
-            name = names.find(frame, self.project, lambda value: _holds(value, data)) or name
-        return name
-
-    def origin(self, data: Any, frame: FrameType | None, default: str = "") -> tuple[str, Any, Any]:
-        """The name of data, the array of the script that it is or is rows of, and their labels if there are any.
+    def name(self, data: Any, frame: FrameType | None, default: str = "") -> tuple[str, Any]:
+        """The name of data in the outermost frame of the script that has a name for it, and the identity of the data.
 
         Args:
-            default: where the script has no name. The data is then what a library has made of the script's: of which
-                array it is a part says nothing.
+            default: where it has none; else what the function is called that evaluates.
+
+        Returns:
+            The second is the data, or what it is a nameless part of.
         """
-        own_name = self._own_name(data, frame)
-        origin = None if default else self.examples.find(data, frame)
-        if origin is None:
-            return own_name or default or names.of_function(frame, self.project), data, None
-        told = origin.name if own_name in ("", names.PLAIN) else own_name
-        return told or own_name or names.of_function(frame, self.project), origin.root, origin.labels
+        own_name = names.find(frame, self.project, lambda value: value is data)
+        # With a default, the data is what a library has made of the script's: what it is a part of says nothing.
+        for place in (NOWHERE,) if default else (NOWHERE, _span(data)):
+            if own_name in ("", names.PLAIN):
+                holder_name = names.find(frame, self.project, lambda value: _holds(value, data, place))  # noqa: B023
+                if holder_name not in ("", own_name):
+                    return holder_name, data if place == NOWHERE else _root(data)
+        return own_name or default or names.of_function(frame, self.project), data
+
+    def beside(self, data: Any, frame: FrameType | None) -> Any:
+        """Labels beside the data in the script, such as `y_test` beside `X_test`; None if there are none."""
+        around_data = list(names.beside(frame, self.project, lambda value: value is data))
+        if not around_data or not hasattr(data, "shape"):
+            return None
+        around, data_name = dict(around_data[1:]), around_data[0][0]
+        inputs = [name for name in INPUTS_OF if name in data_name]
+        label_names = [data_name.replace(name, label, 1) for name in inputs for label in (INPUTS_OF[name], "y")]
+        labels: Any = (around.get(name) for name in label_names if name != data_name)
+        return next((each for each in labels if len(getattr(each, "shape", ())) and len(each) == len(data)), None)
 
     def number_of(self, model: Any) -> int:
         """The number of a model, from 1; models that exist at the same time are numbered by their first calls."""
@@ -82,7 +91,7 @@ class CaptureSets:
         root: Any,
         batches: Batches,
         step: int | None = None,
-        labels: Any = None,
+        beside: Callable[[], Any] = lambda: None,
     ) -> None:
         """Store a pass over data, or a part of one, and its further outputs as `<name>+<suffix>`.
 
@@ -90,10 +99,10 @@ class CaptureSets:
 
         Args:
             root: what the script goes through, by which a set is known.
-            labels: true labels, where the batches have none.
+            beside: gives the true labels where the batches have none.
         """
         outputs, truth, keys = batches.whole()
-        arrays = rows(outputs, numbers(labels) if truth is None else truth, keys)
+        arrays = rows(outputs, numbers(beside()) if truth is None else truth, keys)
         if batches.why_not == FULL:
             self.give_up(name, root, FULL)
         elif arrays is None:
@@ -164,12 +173,31 @@ class CaptureSets:
         self.capture.refuse(PREDICTIONS, name, reason)
 
 
-def _holds(value: Any, data: Any, depth: int = 0) -> bool:
-    """Whether a value is the data, or a small container of it."""
-    if type(value) not in (dict, tuple, list):
-        return value is data
-    items = list(value.values()) if type(value) is dict else value
-    return depth < DEEPEST and len(items) <= MOST_ITEMS and any(_holds(item, data, depth + 1) for item in items)
+def _root(data: Any) -> Any:
+    """The base array that data is a view of; tables and datasets are their own base."""
+    base = getattr(data, "base", None)
+    return data if base is None or not hasattr(base, "shape") or len(base) <= len(data) else base
+
+
+def _span(data: Any) -> tuple[int, int]:
+    """First and last memory address of a NumPy array; NOWHERE for other objects."""
+    if type(data).__module__.partition(".")[0] != "numpy" or not getattr(data, "nbytes", 0):
+        return NOWHERE
+    start: int = data.__array_interface__["data"][0]
+    return start, start + int(sum((n - 1) * abs(step) for n, step in zip(data.shape, data.strides)))
+
+
+def _holds(value: Any, data: Any, part: tuple[int, int], depth: int = 0) -> bool:
+    """Whether a value is the data, its base array, or a small container of one of them."""
+    if value is data:
+        return True
+    if type(value) in (dict, tuple, list):
+        items = list(value.values()) if type(value) is dict else value
+        return (
+            depth < DEEPEST and len(items) <= MOST_ITEMS and any(_holds(item, data, part, depth + 1) for item in items)
+        )
+    start, end = _span(value) if part != NOWHERE else NOWHERE
+    return start <= part[0] <= part[1] <= end
 
 
 # ---------------------------------------------------------------- loops of the script
@@ -216,20 +244,18 @@ class Loops:
         self.loops.append(CaptureLoop(name, data, root, step, Batches(self.capture)))
         return self.loops[-1]
 
-    def loop_of(self, iterator: Any, frame: FrameType) -> CaptureLoop:
-        """The loop over a loader, which a call in this frame belongs to; its iterator has yielded the inputs."""
-        step = self.capture.step()
-        source = getattr(iterator, "loader", None) or getattr(iterator, "_dataset", iterator)
-        return self.find_loop(iterator, step) or self.begin(self.sets.name(source, frame), source, iterator, step)
+    def loop_of(self, data: Any, frame: FrameType, iterator: Any = None) -> CaptureLoop:
+        """The loop that a call in this frame belongs to.
 
-    def loop_by_hand(self, data: Any, frame: FrameType) -> tuple[CaptureLoop, Any]:
-        """The loop of a call on data that no loader has yielded, and the labels of its rows if there are any.
-
-        Calls from one call path on one array belong together.
+        Args:
+            data: the first input. iterator: of the loader that yielded it; None where the script has it from elsewhere,
+                and calls from one call path belong together.
         """
-        name, root, labels = self.sets.origin(data, frame)
-        way, step = self.sets.way(frame), self.capture.step()
-        return self.find_loop(way, step, name) or self.begin(name, root, way, step), labels
+        step = self.capture.step()
+        root = self.sets.way(frame) if iterator is None else iterator
+        source = data if iterator is None else getattr(iterator, "loader", iterator)
+        name = self.sets.name(source, frame)[0]
+        return self.find_loop(root, step, name) or self.begin(name, source, root, step)
 
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is called with labels and outputs, which may belong to the latest call."""

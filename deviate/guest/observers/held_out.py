@@ -20,6 +20,8 @@ SETS = re.compile(r"test|testing|te|val|valid|validation|dev|eval|evaluation|hol
 """What sets of examples are called that are not for training."""
 BARE = frozenset(("test", "testing", "holdout", "hold_out", "held_out", "heldout"))
 """Those that need no further word to be examples: `val` may be a value, `eval` a function."""
+LABELS = re.compile(r"(?<![a-z])(?:ys?|labels?|targets?|truths?)(?![a-z])")
+"""Words for true labels, in the place of a word for inputs."""
 FRAME_READERS = frozenset(("locals", "vars", "dir", "eval", "exec"))
 """What hands a function its own names: a dictionary that reading them would change."""
 LARGEST = 1 << 27
@@ -42,7 +44,7 @@ def record_held_out(recorder: Recorder, project: GuestProject, frame: FrameType 
             if array is not None:
                 arrays[name] = array
                 size += memoryview(array[2]).nbytes
-    if size > LARGEST or all(names.LABELS.search(names.plain_name(name)) for name in arrays):
+    if size > LARGEST or all(LABELS.search(_plain(name)) for name in arrays):
         return
     sets: dict[tuple[str, int], list[str]] = {}  # arrays of a set with equally many rows belong to the same examples
     for name in sorted(arrays):
@@ -79,9 +81,13 @@ def _set_of(name: str) -> str:
     >>> [_set_of(name) for name in ("val", "test_acc", "test_losses", "x_train", "evaluate", "latest_x", "y")]
     ['', '', '', '', '', '', '']
     """
-    plain = names.plain_name(name)
-    set_name = names.set_name(names.LABELS.sub("x", plain))
+    plain = _plain(name)
+    set_name = names.set_name(LABELS.sub("x", plain))
     return set_name if SETS.fullmatch(set_name) and (set_name != plain or set_name in BARE) else ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[a-z]{2})", "_", name).lower().strip("_")
 
 
 def _array(value: Any) -> Array | None:
@@ -90,7 +96,7 @@ def _array(value: Any) -> Array | None:
         if isinstance(value, (list, tuple)):
             is_read = 1 < len(value) <= MOST_ITEMS
         else:
-            is_read = is_on_host(value) and bool(len(value.shape)) and value.shape[0] > 1
+            is_read = _is_on_host(value) and bool(len(value.shape)) and value.shape[0] > 1
             is_read = is_read and getattr(value, "nbytes", 0) <= LARGEST
             is_read = is_read and (not hasattr(value, "iloc") or value.size <= MOST_CELLS)
         if not is_read:
@@ -101,7 +107,7 @@ def _array(value: Any) -> Array | None:
     return array if len(array[1]) and array[1][0] > 1 else None
 
 
-def is_on_host(value: Any) -> bool:
+def _is_on_host(value: Any) -> bool:
     """Whether a value is an array that can be read without waiting for an accelerator."""
     if type(value).__module__.partition(".")[0] not in LIBRARIES or not hasattr(value, "shape"):
         return False

@@ -25,7 +25,7 @@ BOUNDS: dict[MeasureName, tuple[float, float]] = {
     "weight-distance": (0.0, 2.0),
 }
 """Range of a measure; clipping its interval there does not reduce coverage."""
-NO_TRUTH = Unavailable("true labels could not be told; deviate.log_predictions(outputs, labels) stores them")
+NO_TRUTH = Unavailable("true labels were not recorded")
 
 
 def ratio_of(part: Estimate, whole: Estimate) -> Estimate:

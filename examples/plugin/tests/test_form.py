@@ -20,7 +20,7 @@ def report(tmp_path):
 def test_a_message_has_the_title_and_the_result(report):
     title, result, *_ = render(report, "chat").splitlines()
     assert title == "*new against old*"
-    assert "difference +0.1000" in result
+    assert "The difference was +0.1000" in result
 
 
 def test_the_statistic_is_part_of_the_comparison(report):

@@ -145,7 +145,7 @@ def test_what_has_no_reduction_says_why() -> None:
         "single models do not vary in one of the measures"
     )
     assert reduction(scored(base.outputs), scored(base.outputs), "flip", 2, 0.95).reduction == Unavailable(
-        "true labels could not be told; deviate.log_predictions(outputs, labels) stores them"
+        "true labels were not recorded"
     )
     one = drawn(0, n_runs=1)
     assert reduction(one, one, "flip", 2, 0.95).reduction == Unavailable(Reason.SINGLE_RUN)

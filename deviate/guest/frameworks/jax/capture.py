@@ -297,7 +297,7 @@ class JaxCapture(Loops):
         flat = [leaf for _, leaf in leaves]
         reason = _why_not(inner, flat)
         if reason is not None:
-            self.sets.refuse(self.sets.name(self, frame), reason)
+            self.sets.refuse(self.sets.name(self, frame)[0], reason)
             return
         kinds = tuple((getattr(leaf, "shape", ()), str(getattr(leaf, "dtype", leaf))) for leaf in flat)
         key = (sys.modules["jax"].tree_util.tree_structure(dynamic), kinds, fixed)
@@ -384,7 +384,7 @@ class JaxCapture(Loops):
         """Outputs of a function of weights and data that calls no library model."""
         outputs = first(result)
         if not getattr(outputs, "ndim", 0) or not is_concrete(outputs):
-            name = self.sets.name(self, frame)
+            name = self.sets.name(self, frame)[0]
             self.sets.refuse(name, "a compiled function of the weights gives no row for each example")
             return
         arrays = data_of(flat, self._sizes(), outputs.shape[0])
@@ -404,7 +404,7 @@ class JaxCapture(Loops):
     def _part(self, closed: Any, n_given: int) -> CapturedPart | None:
         part = leading(closed, n_given)
         if isinstance(part, str):
-            self.sets.refuse(self.sets.name(self, None), part)
+            self.sets.refuse(self.sets.name(self, None)[0], part)
             return None
         return part
 
@@ -412,9 +412,10 @@ class JaxCapture(Loops):
 
     def place(self, data: Any, frame: FrameType) -> Place:
         """The place of a call."""
+        beside = None if data is None else self.sets.beside(data, frame)
         # A place without data has the name of the function that it is in.
-        name, _, labels = self.sets.origin(self if data is None else data, frame)
-        return name, self.sets.way(frame), self.capture.step(), labels
+        named_by = self if data is None else data
+        return self.sets.name(named_by, frame)[0], self.sets.way(frame), self.capture.step(), beside
 
     def add(
         self, place: Place, outputs: Any, truth: Any, inputs: list[Any], further: Mapping[str, Any] = NOTHING

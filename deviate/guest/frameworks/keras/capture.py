@@ -99,9 +99,9 @@ class KerasCapture:
             current.batches.add(first(result), current.labels, inputs, self._augment(current, inputs, result))
         is_validation = current.name == "evaluate" and len(self.passes) > 1
         data = next(arrays_in(current.data), current.data)  # of several inputs, the first one has the name
-        name, root, labels = self.sets.origin(data, frame, "val" if is_validation else "")
+        name, root = self.sets.name(data, frame, "val" if is_validation else "")
         if current.batches:
-            self.sets.store(name, root, current.batches, labels=labels)
+            self.sets.store(name, root, current.batches, beside=lambda: self.sets.beside(data, frame))
         else:
             self.sets.refuse(name, "%s of Keras gives no outputs with this backend or setting" % current.name)
 

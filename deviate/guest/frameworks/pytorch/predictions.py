@@ -27,10 +27,9 @@ from .tensors import kind
 
 # Losses that a script computes from captured outputs: their other argument is used as labels.
 #
-# The C functions that `torch.nn.functional` calls are replaced when an output was captured whose labels neither its
-# call nor a loader told, and restored when the evaluation ends, so that training steps and compilers are not affected.
-# Replacing the public functions would be too late: `F.mse_loss(model(x), y)` looks up the function before it calls the
-# model.
+# The C functions that `torch.nn.functional` calls are replaced when an output without labels was captured, and restored
+# when the evaluation ends, so that training steps, compilers and scripts with known labels are not affected. Replacing
+# the public functions would be too late: `F.mse_loss(model(x), y)` looks up the function before it calls the model.
 
 
 class Losses:
@@ -75,8 +74,7 @@ class Losses:
         if output.data_ptr() != call.address or output.numel() != prod(call.shape) or not call.memory.is_held():
             return
         if any(source is not None and shares(source, target) for source in (reference() for reference in call.inputs)):
-            call.arrays.pop(TRUTH, None)  # an input is no label of itself, nor is what lies beside it
-            return
+            return  # joined outputs have no labels of their own
         if output.shape[0] != call.shape[0]:  # one row per position, as for sequences
             if tuple(output.shape[1:]) != call.shape[-1:] or target.numel() != prod(call.shape[:-1]):
                 return
@@ -221,19 +219,16 @@ class Predictions:
         if not self.open:
             self.step = self.capture.step()
         is_further = bool(batch.calls) and batch.calls[-1] is previous and self._is_further(previous, inputs, batch)
-        origin = self.around.origin(inputs) if batch.value is None else None
-        truth = self.around.truth(batch, arguments_by_name(module, args, kwargs), scores, inputs)
-        is_told = truth is not None
-        if not is_told and origin is not None:
-            truth = self.around.beside(origin, scores)
+        around = self.around.beside(inputs) if batch.value is None else []
+        truth = self.around.truth(batch, arguments_by_name(module, args, kwargs), scores, inputs, around)
         scores = self.kinds.choose(module, output, scores, truth)
         keyed = self._input(batch, inputs, truth, scores)
-        columns = {} if origin is None else choices(origin.beside, scores.shape[0], self.kinds)
+        columns = choices(around, scores.shape[0], self.kinds)
         arrays = {OUTPUTS: scores, TRUTH: truth, KEYS: keyed, **columns}
         numbers = {name: self._take(tensor) for name, tensor in arrays.items() if tensor is not None}
         more = {} if module.training else self._further_outputs(module, args, kwargs, output)
         self.last = Call(module, scores, inputs, numbers, more)
-        if not is_told and not is_training:
+        if truth is None and not is_training:
             self.losses.await_labels(self.last)
         if is_further:
             batch.calls.pop()
@@ -242,7 +237,7 @@ class Predictions:
         batch.is_fallback |= is_training
         if batch not in self.open:
             self.open.append(batch)
-            batch.of_pass.name = batch.of_pass.name or self.around.name(batch.of_pass, origin)
+            batch.of_pass.name = batch.of_pass.name or self.around.name(batch.of_pass, inputs)
         self.waiting += self.last.size()
         if self.waiting > MOST_WAITING:
             self._release()

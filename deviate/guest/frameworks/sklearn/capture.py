@@ -52,12 +52,12 @@ class Outputs:
         Returns:
             the name of the set, and the classes of the estimator; None where nothing could be kept.
         """
-        name, root, labels = self.sets.origin(data, frame)
+        name, root = self.sets.name(data, frame)
         if not getattr(outputs, "ndim", 0):
             self.sets.refuse(name, "%s of %s gives no outputs" % (method, type(estimator).__name__))
             return None
         if truth is None:
-            truth = labels
+            truth = self.sets.beside(data, frame)
         classes = numbers(getattr(estimator, "classes_", None))
         if method not in SCORES:
             outputs = places(outputs, classes)

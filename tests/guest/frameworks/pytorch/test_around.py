@@ -35,8 +35,8 @@ def picked():
     model = fitted(); test_idx = torch.randperm(60)[:20]
     with torch.no_grad(): print("test", right(model(X[test_idx]), Y[test_idx]) / 20)
 def masked():
-    model = fitted(); val_x, val_y = X[30:].clone(), Y[30:].clone(); mask = val_x[:, 2] > 0
-    with torch.no_grad(): print("val", right(model(val_x[mask]), val_y[mask]) / int(mask.sum()))
+    model = fitted(); val_mask = X[:, 2] > 0
+    with torch.no_grad(): print("val", right(model(X[val_mask]), Y[val_mask]) / int(val_mask.sum()))
 def of_numpy():
     model = fitted(); X_held, y_held = X[40:].numpy().copy(), Y[40:].numpy().copy()
     with torch.no_grad(): out = model(torch.tensor(X_held)).argmax(1).numpy()
