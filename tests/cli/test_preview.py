@@ -100,7 +100,7 @@ def test_what_reaches_beyond_the_work_copy_is_told_with_its_place_and_its_fate(p
     prepared = prepare_script(locate(["train.py"], project))
     lines = told(prepared, "algo", "impl")
     trackers = (
-        "Trackers   wandb: offline in these runs, group deviate/NAME; `wandb sync …/wandb/offline-run-*` uploads them"
+        "Trackers   wandb: offline in these runs, group deviate/train; `wandb sync …/wandb/offline-run-*` uploads them"
     )
     assert trackers in lines
     assert [line for line in lines if line.startswith("Outside    ") and " at " in line] == [
