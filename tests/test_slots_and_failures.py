@@ -117,9 +117,9 @@ def test_times_are_marked_where_runs_shared_the_device(project: Path, deviate) -
         "import os, random\n" + MEETS + "\nfor epoch in range(2):\n    began = time.time()\n    acc = random.random()\n"
         "    time.sleep(0.5)\n    print(f'acc {acc:.3f} time {time.time() - began:.3f} s')\n"
     )
-    answer = deviate("run", "train.py", "--runs", "2", "--jobs", "2", "--quiet", "--markdown", "out.md")
+    answer = deviate("run", "train.py", "--runs", "2", "--jobs", "2", "--quiet", "--json", "out.json")
     assert answer.code == 0, answer.both
-    assert "measured while up to 1 other run shared the machine" in (project / "out.md").read_text()
+    assert "measured while up to 1 other run shared the machine" in (project / "out.json").read_text()
 
 
 @pytest.mark.parametrize(
