@@ -142,7 +142,8 @@ def _table(table: DocumentTable, console: Console, margin: int) -> None:
     room = margin
     for index in used:
         head = Text(clean(table.columns[index]))
-        is_name = not index and widest(row[0].plain for row in rows) <= 2 * LONGEST_WORD
+        names = [row[0].plain for row in rows]
+        is_name = not index and widest(names) <= 2 * LONGEST_WORD and not any(" " in name for name in names)
         grid.add_column(head, overflow="fold", no_wrap=is_name)
         words = (word for text in (head, *(row[index] for row in rows)) for word in text.plain.split())
         room += min(widest(words), LONGEST_WORD) + GAP
