@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from deviate import __version__
-from deviate.cli.options.coercion import quicken
+from deviate.cli.options.coercion import QuickCommand
 from deviate.cli.options.groups import flatten
 from deviate.cli.options.help import HelpFlags, VerbCommand
 from deviate.errors import DeviateError, InUseError, PluginWarning
@@ -65,18 +65,13 @@ VERBS = {
 """In the order in which people come to need them."""
 
 
-class Verbs(typer.core.TyperGroup):
+class Verbs(QuickCommand, typer.core.TyperGroup):
     """The commands in a table, each imported when it is called, not to list or complete their names."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         for name, verb in VERBS.items():
             self.add_command(typer.core.TyperCommand(name, short_help=verb.short_help))
-
-    def get_params(self, ctx: Any) -> Any:
-        parameters = super().get_params(ctx)
-        quicken(parameters)
-        return parameters
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, _, words = super().resolve_command(ctx, args)

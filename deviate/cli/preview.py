@@ -153,8 +153,8 @@ def _outside(analysis: Analysis, request: Request, experiment: str) -> Iterator[
             (f"offline in {where}{group}{sync}", offline),
             (f"as the script has them in {', '.join(online)}", online),
         ]
-        told = "; ".join(fate for fate, names in fates if names)
-        yield fact("Trackers", f"{', '.join(dict.fromkeys(used))}: {told}")
+        fates_text = "; ".join(fate for fate, names in fates if names)
+        yield fact("Trackers", f"{', '.join(dict.fromkeys(used))}: {fates_text}")
     for kind, fate in FATES.items():
         those = [effect for effect in analysis.side_effects if effect.kind == kind]
         withheld = [effect for effect in those if kind == "upload" and not online and _is_kept_back(effect.what)]

@@ -1,12 +1,14 @@
 """How lines of files are shown: those of notebooks by cell."""
 
 import re
+from pathlib import PurePath
 
 SUFFIX = ".ipynb"
 CELL_LINES = 1000
 """Lines of the script for each cell; one of them is its heading."""
 LINE = re.compile(r"\bline (\d+)")
 TRACED = re.compile(r'(File "[^"\n]*\.ipynb", )line (\d{4,})')
+FRAME = re.compile(r'^ *File "(?P<file>.+)", line (?P<line>[0-9]+)')
 
 
 def is_notebook(file: str) -> bool:
@@ -41,6 +43,21 @@ def traceback_with_cells(text: str) -> str:
     'File "a/train.ipynb", cell 7, line 3, in <module>'
     """
     return TRACED.sub(lambda match: f"{match[1]}{line_text(SUFFIX, int(match[2]))}", text)
+
+
+def frame_of(text: str) -> tuple[str, int] | None:
+    """File and line of a frame in a traceback; None of any other line of a log.
+
+    >>> frame_of('  File "a/train.py", line 12, in <module>')
+    ('a/train.py', 12)
+    """
+    match = FRAME.match(text)
+    return (match["file"], int(match["line"])) if match else None
+
+
+def project_in_attempt(root: PurePath) -> PurePath:
+    """Where the work copy of a project lies in the folder of an attempt."""
+    return PurePath("work", root.parent.name or "root", root.name)
 
 
 def line_text(file: str, line: int) -> str:

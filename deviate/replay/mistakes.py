@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from deviate.model.places import frame_of
 from deviate.records.layout import event_files, log_files
 from deviate.records.read import stderr_tail
 from deviate.replay.protocol import Outcome
@@ -20,7 +21,6 @@ MISTAKES = (
     (re.compile(r"(?:\S+: error|Error): "), "arguments of the script go after --, as in -- --epochs 5"),
 )
 """Reasons for a crash that no seed changes, with the cure. The last is that of argument parsers (argparse, click)."""
-TRACED = re.compile(r'^ *File "(?P<file>.+)", line (?P<line>[0-9]+)')
 REPORTS = (b'["value"', b'["named"')
 
 
@@ -34,8 +34,8 @@ def mistake_of(outcome: Outcome, earlier: Iterable[Outcome]) -> str:
     if outcome.status != "crashed" or any(other.status == "completed" for other in others):
         return ""
     for pattern, cure in MISTAKES:
-        if found := pattern.match(outcome.reason):
-            return f"{outcome.reason}: {cure.format(**found.groupdict())}"
+        if match := pattern.match(outcome.reason):
+            return f"{outcome.reason}: {cure.format(**match.groupdict())}"
     place = _place(outcome)
     if not place or _has_reported(outcome):
         return ""
@@ -46,10 +46,13 @@ def mistake_of(outcome: Outcome, earlier: Iterable[Outcome]) -> str:
     return ""
 
 
-def _place(outcome: Outcome) -> tuple[str, str] | None:
+def _place(outcome: Outcome) -> tuple[str, int] | None:
     """File, as from the folder of the attempt, and line of the last frame."""
-    found = [match for text in stderr_tail(log_files(outcome.folder)[1]) if (match := TRACED.match(text))]
-    return (found[-1]["file"].rpartition(f"{outcome.folder.name}/")[2], found[-1]["line"]) if found else None
+    frames = [frame for text in stderr_tail(log_files(outcome.folder)[1]) if (frame := frame_of(text))]
+    if not frames:
+        return None
+    file, line = frames[-1]
+    return file.rpartition(f"{outcome.folder.name}/")[2], line
 
 
 def _has_reported(outcome: Outcome) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from deviate.base.setting_variables import without_settings
+from deviate.model.places import project_in_attempt
 from deviate.model.plan import Snapshot, Spec
 from deviate.records.layout import spec_file
 from deviate.records.schema import FileEntry, Manifest
@@ -66,7 +67,7 @@ def make_work_copy(snapshot: Snapshot, manifest: Manifest, attempt: Path, cwd: s
 
 def root_in_copy(snapshot: Snapshot, attempt: Path) -> Path:
     """What the project root is in the work copy of an attempt."""
-    return attempt / "work" / (snapshot.root.parent.name or "root") / snapshot.root.name
+    return attempt / project_in_attempt(snapshot.root)
 
 
 def remove_work_copy(attempt: Path) -> bool:

@@ -358,7 +358,6 @@ class CandidateVerdict:
     baseline: str
     word: str
     tone: Tone
-    metric: str
     statement: str
     tests: tuple[str, ...]
     spread: str

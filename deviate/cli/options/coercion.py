@@ -6,16 +6,20 @@ message.
 
 import contextlib
 import enum
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 
-def quicken(parameters: Iterable[Any]) -> None:
-    """Take the values of these options and arguments without pydantic, where they are plain."""
-    for parameter in parameters:
-        if parameter._runtime_param is None:  # noqa: SLF001  typer has no other way
-            parameter._runtime_param = QuickValues()  # noqa: SLF001
+class QuickCommand:
+    """A command or group that takes plain values of its options and arguments without pydantic."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """All options and arguments; click calls this."""
+        parameters = super().get_params(ctx)  # type: ignore[misc]  # of the class of typer beside this one
+        for parameter in parameters:
+            if parameter._runtime_param is None:  # noqa: SLF001  typer has no other way
+                parameter._runtime_param = QuickValues()  # noqa: SLF001
+        return parameters
 
 
 class QuickValues:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import typer
 
-from deviate.cli.options.coercion import quicken
+from deviate.cli.options.coercion import QuickCommand
 from deviate.cli.options.groups import TITLES, in_help
 
 COMMON = {
@@ -53,7 +53,7 @@ class HelpFlags:
     )
 
 
-class VerbCommand(typer.core.TyperCommand):
+class VerbCommand(QuickCommand, typer.core.TyperCommand):
     """A verb whose options take their values from flags, and from the variables of `base.setting_variables.SETTINGS`.
 
     Attributes:
@@ -75,12 +75,6 @@ class VerbCommand(typer.core.TyperCommand):
         """The options by title, in the order of the help. Raises ValueError for one that has none."""
         options = [parameter for parameter in self.params if isinstance(parameter, typer.core.TyperOption)]
         return sorted(options, key=lambda option: TITLES.index(str(option.rich_help_panel)))
-
-    def get_params(self, ctx: typer.Context) -> Any:  # type: ignore[override]  # click's own
-        """All options and arguments; click calls this."""
-        parameters = super().get_params(ctx)
-        quicken(parameters)
-        return parameters
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]  # click's own
         """Read the arguments; click calls this."""

@@ -28,7 +28,7 @@ from deviate.report.figures.panel import (
     new_panel,
     pad_limits,
 )
-from deviate.report.figures.surface import Surface, colour
+from deviate.report.figures.surface import PAGE, Surface, colour
 from deviate.report.format import MINUS
 from deviate.report.plots import EstimationPlot, ForestPlot, PlottedDifference, PointGroup, RankPlot
 
@@ -132,7 +132,8 @@ def _draw_groups(panel: Panel, plot: EstimationPlot, *, draws_interval: bool) ->
     for place, (group, at) in enumerate(zip(plot.groups, positions, strict=True)):
         if group.values:
             panel.points_at(at, group.index, diameter=size)
-            panel.name_points(at, place, len(group.names))
+            if panel.surface is PAGE:  # nothing points at a figure of a paper
+                panel.name_points(at, place, len(group.names))
         if group.mean is None or len(group.values) == 1:
             continue
         x, stroke = place + 0.36, colour(group.index)

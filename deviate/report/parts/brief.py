@@ -106,9 +106,9 @@ def _of_one(metrics: Sequence[MetricPart], primary: MetricPart | None, heading: 
     first = [metric.descriptions.rows[0] for metric in metrics]
     with_spread = next((metric for metric in metrics if isinstance(_cells(metric)[2], Cell)), metrics[0])
     heads = [head.partition(" (")[0] for head in with_spread.descriptions.columns[3:5]]
-    known = "" if primary is None else primary.descriptions.rows[0].note
+    of_primary = "" if primary is None else primary.descriptions.rows[0].note
     rows = []
-    notes = ["" if row.note == known else row.note for row in first]
+    notes = ["" if row.note == of_primary else row.note for row in first]
     for metric in metrics:
         n, _, of_mean, of_sd = _cells(metric)
         rows.append((metric.name, metric.overview[0], _number(of_mean), _number(of_sd), n))

@@ -112,32 +112,26 @@ def _result(findings: CheckFindings) -> str:
         case "incomplete":
             record = next(record for record in findings.records if not record.is_complete)
             return f"{name_text(record.label)}: {record.reason}{_why_failed(findings, record.label)}"
-        case "worse" if not any(metric.outcome == "worse" for metric in findings.metrics):
-            check = next(check for check in findings.completions if check.outcome == "worse")
-            rates = " v ".join(_rates(check))
-            sides = f"{name_text(check.candidate)} completes less often than {name_text(check.baseline)}"
-            return f"{sides}: {rates}{_why_failed(findings, check.candidate)}"
-        case "undecided" if not any(metric.outcome == "undecided" for metric in findings.metrics):
-            check = next(check for check in findings.completions if check.outcome == "undecided")
-            rates = " v ".join(_rates(check))
-            why = _why_failed(findings, check.candidate)
-            return f"{name_text(check.candidate)} is not shown to complete as often as {check.baseline}: {rates}{why}"
+        case "worse" | "undecided" if not any(metric.outcome == findings.word for metric in findings.metrics):
+            return _completion_result(
+                next(check for check in findings.completions if check.outcome == findings.word), findings
+            )
     return _metric_result(next(metric for metric in findings.metrics if metric.outcome == findings.word))
+
+
+def _completion_result(check: CompletionCheck, findings: CheckFindings) -> str:
+    """`new completes less often than base: 6/6 v 0/6: ValueError: lr must be positive (train.py:12)`."""
+    less = "completes less often than" if check.outcome == "worse" else "is not shown to complete as often as"
+    rates, why = " v ".join(_rates(check)), _why_failed(findings, check.candidate)
+    return f"{name_text(check.candidate)} {less} {name_text(check.baseline)}: {rates}{why}"
 
 
 def _metric_result(check: MetricCheck) -> str:
     """`new is worse than base: acc −1.2 points [95% CI −1.6 … −0.8], margin 0.5 points`."""
-    comparison, places = check.comparison, places_of_difference(check.comparison)
     candidate, baseline = name_text(check.candidate), name_text(check.baseline)
-    interval = comparison.difference_interval
-    level = f"{confidence_text(interval.confidence)} CI " if isinstance(interval, Interval) else ""
-    entry = interval_cell(interval, places)
-    bracket = "" if isinstance(entry, Absent) else f" [{level}{entry.text}]"
-    unit = difference_unit(unit_of(comparison.metric))
-    margin = f", margin {with_unit(number(check.margin, None), unit)}" if check.margin else ""
-    figures = f"{metric_name(comparison)} {difference_cell(comparison, places).text}{bracket}{margin}"
-    pairs = "pairs" if comparison.is_paired else "runs of each side"
-    needed = f"; {check.needed} {pairs} would decide" if isinstance(check.needed, int) else ""
+    margin = f", margin {_margin(check)}" if check.margin else ""
+    figures = f"{metric_name(check.comparison)} {_change(check)}{margin}"
+    needed = f"; {check.needed} {_sample_unit(check)} would decide" if isinstance(check.needed, int) else ""
     match check.outcome:
         case "worse":
             return f"{candidate} is worse than {baseline}: {figures}"
@@ -146,19 +140,37 @@ def _metric_result(check: MetricCheck) -> str:
     return f"{candidate} is not worse than {baseline}: {figures}"
 
 
+def _change(check: MetricCheck) -> str:
+    """`−1.2 points [95% CI −1.6 … −0.8]`."""
+    comparison, places = check.comparison, places_of_difference(check.comparison)
+    change, entry = difference_cell(comparison, places).text, interval_cell(comparison.difference_interval, places)
+    return change if isinstance(entry, Absent) else f"{change} [{_level(check)} {entry.text}]"
+
+
+def _level(check: MetricCheck) -> str:
+    interval = check.comparison.difference_interval
+    return f"{confidence_text(interval.confidence)} CI" if isinstance(interval, Interval) else "CI"
+
+
+def _margin(check: MetricCheck) -> str:
+    """The margin with its unit; empty without one."""
+    unit = difference_unit(unit_of(check.comparison.metric))
+    return with_unit(number(check.margin, None), unit) if check.margin else ""
+
+
+def _sample_unit(check: MetricCheck) -> str:
+    return "pairs" if check.comparison.is_paired else "runs of each side"
+
+
 def _why_failed(findings: CheckFindings, label: str) -> str:
     """`: ValueError: lr must be positive (train.py:12)`, of the first failed run; empty where none failed."""
-    experiments = dict(zip(_labels(findings), (item.experiment for item in findings.findings.experiments), strict=True))
-    experiment = experiments.get(label)
-    failed = [run for run in experiment.runs if run.status != "completed"] if experiment else []
-    if experiment is None or not failed:
+    labels = [record.label for record in findings.records]
+    experiment = findings.findings.experiments[labels.index(label)].experiment
+    failed = [run for run in experiment.runs if run.status != "completed"]
+    if not failed:
         return ""
     file, line = failure_place(failed[0], experiment)
     return f": {clean(failed[0].reason)}" + (f" ({place_text(file, line)})" if file else "")
-
-
-def _labels(findings: CheckFindings) -> list[str]:
-    return [record.label for record in findings.records]
 
 
 def _rates(check: CompletionCheck) -> tuple[str, ...]:
@@ -175,13 +187,12 @@ def _metric(check: MetricCheck, findings: CheckFindings) -> Case:
     unit = difference_unit(unit_of(comparison.metric))
     name = metric_name(comparison)
     candidate, baseline = name_text(check.candidate), name_text(check.baseline)
-    margin = with_unit(number(check.margin, None), unit) if check.margin else ""
-    change = difference_cell(comparison, places)
-    interval = comparison.difference_interval
-    entry = interval_cell(interval, places)
-    level = f"{confidence_text(interval.confidence)} CI" if isinstance(interval, Interval) else "CI"
+    margin = _margin(check)
     bound, level_of_bound = check.bound, confidence_text(check.bound_confidence)
-    figures = [("difference", change.text), (level, entry.text)]
+    figures = [
+        ("difference", difference_cell(comparison, places).text),
+        (_level(check), interval_cell(comparison.difference_interval, places).text),
+    ]
     if not isinstance(bound, Unavailable):
         figures.append((f"one-sided {level_of_bound} bound", with_unit(sign_number(bound, places), unit)))
     figures += [("margin", margin or "none"), ("n", f"{comparison.baseline.n} and {comparison.candidate.n}")]
@@ -189,7 +200,6 @@ def _metric(check: MetricCheck, findings: CheckFindings) -> Case:
         figures.append((f"worse, Holm over {check.n_family}", p_text(check.p_adjusted)))
     outcome: CaseOutcome = "failed" if check.outcome == "worse" else check.outcome
     word = f"worse by more than {margin}" if check.outcome == "worse" and margin else check.outcome
-    bracket = "" if isinstance(entry, Absent) else f" [{level} {entry.text}]"
     place = comparison.candidate_metric.metric
     return Case(
         kind="metric",
@@ -198,7 +208,7 @@ def _metric(check: MetricCheck, findings: CheckFindings) -> Case:
         outcome=outcome,
         word=word,
         question=f"{name} of {candidate} against {baseline}",
-        found=f"{change.text}{bracket}",
+        found=_change(check),
         reason=clean(metric_reason(check)),
         fails=check.outcome == "worse" or (check.outcome == "undecided" and findings.fails_undecided),
         figures=tuple(figures),
@@ -215,7 +225,7 @@ def _advice(check: MetricCheck) -> Iterator[str]:
         return
     comparison = check.comparison
     fewest = (PAIRED_ALONE_RUNS if check.n_family == 1 else PAIRED_RUNS) if comparison.is_paired else VERDICT_RUNS
-    sample_unit = "pairs" if comparison.is_paired else "runs of each side"
+    sample_unit = _sample_unit(check)
     if min(comparison.baseline.n, comparison.candidate.n) < fewest:
         yield f"At least {fewest} {sample_unit} are needed."
     if isinstance(check.needed, int):

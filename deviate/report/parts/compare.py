@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
-from deviate.model.phrases import Note, Phrase, kind_of, parts_of
+from deviate.model.phrases import Method, Note, Phrase, kind_of, parts_of
 from deviate.model.published_results import PublishedComparison
 from deviate.report.document import Absent, CandidateVerdict, Cell, Entry, Judgement, Tone, cell
 from deviate.report.format import (
@@ -123,7 +123,6 @@ def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: S
         baseline=baseline,
         word=verdict_word(comparison),
         tone=tone_of(comparison),
-        metric=metric_name(comparison),
         statement=f"{_relation(comparison, baseline, candidate)}: {_figures(comparison, baseline, candidate, setting)}",
         tests=_tests(comparison),
         spread=_describe_spread(comparison),
@@ -339,12 +338,14 @@ def _inference(comparison: Comparison, places: int | None) -> Iterator[str]:
     """`95% CI 0.6 to 2.2`, and `p = 0.004, adjusted p = 0.008`; no p where none is valid."""
     interval, (own, adjusted) = comparison.difference_interval, p_cells(comparison)
     if isinstance(interval, Interval):
-        tests, *looks = interval.method.split(", ")
+        tests, looks = interval.method, ""
+        if isinstance(tests, Phrase) and tests.kind is Method.REPEATED:
+            tests = str(tests.values[0])
+            looks = interval.method.removeprefix(tests)
         is_of_both = isinstance(comparison.both_tests[1], Test)
         method = "" if is_of_both else f" by {tests} alone"  # fewer runs than the permutation test takes
         ends = f"{number(interval.low, places)} to {number(interval.high, places)}{method}"
-        level = confidence_text(interval.confidence)
-        yield describe.note_interval(", ".join((f"{level} CI {ends}", *looks)), interval)
+        yield describe.note_interval(f"{confidence_text(interval.confidence)} CI {ends}{looks}", interval)
     if isinstance(own, Cell) and own.value is not None and comparison.verdict.word != "withheld":
         yield p_text(own.value)
         if adjusted is not None and adjusted.value is not None:
@@ -355,7 +356,7 @@ def _runs(comparison: Comparison, noun: str, names: tuple[str, str]) -> str:
     """`10 seeds each`, `8 pairs`, or what each side has: `6 runs of base and 5 of 6 runs of new (1 crashed)`."""
     sides = comparison.baseline, comparison.candidate
     if isinstance(comparison.paired, Paired) and comparison.is_paired:
-        return counted(comparison.paired.n, "pair")
+        return runs_text(comparison)
     if _is_one_n(comparison):
         return f"{counted(sides[0].n, noun)} each"
     endings = (f" ({text})" if (text := describe.endings_of(side)) else "" for side in sides)
@@ -365,9 +366,8 @@ def _runs(comparison: Comparison, noun: str, names: tuple[str, str]) -> str:
 
 def _is_one_n(comparison: Comparison) -> bool:
     """Whether every run of both sides has a score, and both have as many."""
-    return {(side.n, side.n_runs) for side in (comparison.baseline, comparison.candidate)} == {
-        (comparison.baseline.n, comparison.baseline.n)
-    }
+    b, a = comparison.baseline, comparison.candidate
+    return b.n == b.n_runs == a.n == a.n_runs
 
 
 def _paste(comparison: Comparison, baseline: str, candidate: str, setting: Setting) -> str:
@@ -406,7 +406,7 @@ def _difference_sentence(comparison: Comparison, places: int | None, setting: Se
     if isinstance(difference, Absent):
         return "The difference is unknown."
     correction = setting.correction or _counting_looks(comparison)
-    pairs = _runs(comparison, setting.runs, ("", "")) if comparison.is_paired else ""
+    pairs = runs_text(comparison) if comparison.is_paired else ""
     parts = [
         ", ".join((*_inference(comparison, places), *filter(None, [pairs]))),
         "" if comparison.verdict.word == "withheld" else _test_names(comparison),

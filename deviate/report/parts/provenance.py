@@ -1,13 +1,12 @@
 """Runs as text: how each ended, how it was started, and where an experiment comes from."""
 
 import math
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import PurePath
 
-from deviate.model.places import place_text
+from deviate.model.places import frame_of, place_text, project_in_attempt
 from deviate.model.records import IMPORTED_AS, SHARED, ControlEvent, DrawEvent, Experiment, Run
 from deviate.model.texts import first_few, ranges
 from deviate.report.document import (
@@ -202,7 +201,7 @@ def _seeds(experiment: Experiment) -> str:
 def _software(experiment: Experiment) -> str:
     """`python 3.11.9, torch 2.13.0`, of values that are the same in all runs."""
     values = group_pairs(pair for run in experiment.runs for pair in run.environment.items())
-    return ", ".join(f"{clean(name)} {clean(found[0])}" for name, found in values.items() if len(set(found)) == 1)
+    return ", ".join(f"{clean(name)} {clean(of_runs[0])}" for name, of_runs in values.items() if len(set(of_runs)) == 1)
 
 
 def provenance_part(experiment: Experiment, label: str, index: int, code: Section) -> Section:
@@ -240,22 +239,17 @@ def _facts(experiment: Experiment) -> tuple[Fact, ...]:
     )
 
 
-TRACED = re.compile(r'^ *File "(?P<file>.+)", line (?P<line>[0-9]+)')
-
-
 def failure_place(run: Run, experiment: Experiment) -> tuple[str, int]:
     """File, as from the project's root, and line of the user's in which a run failed; empty and 0 where none is known.
 
-    A traceback has the path of the work copy, in which the project lies at the end of its own path.
+    A traceback has the path of the work copy.
     """
-    for text in reversed(run.stderr_tail):
-        found = TRACED.match(text)
-        _, is_copy, path = found["file"].partition(f"{run.folder.name}/") if found else ("", "", "")
-        for start in range(len(Path(experiment.root).parts)):
-            inside = "/".join(Path(experiment.root).parts[start:])
-            if found and is_copy and (place := path.partition(f"/{inside}/")[2]):
-                return clean(place), int(found["line"])
-    return "", 0
+    project = f"{run.folder.name}/{project_in_attempt(PurePath(experiment.root))}/"
+    frames = [frame for text in run.stderr_tail if (frame := frame_of(text)) and project in frame[0]]
+    if not frames:
+        return "", 0
+    file, line = frames[-1]
+    return clean(file.partition(project)[2]), line
 
 
 def run_again(experiment: Experiment, variants: Sequence[str]) -> str:
