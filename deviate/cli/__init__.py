@@ -2,6 +2,9 @@
 
 import gc
 import sys
+from contextlib import suppress
+
+import deviate
 
 
 def main() -> None:
@@ -9,6 +12,10 @@ def main() -> None:
     # Modules, syntax trees and records live until the command ends. Looking through them for garbage as often as Python
     # does by default takes a twentieth of a command's processor time, imports included.
     gc.set_threshold(50_000, 20, 50)
+    if sys.argv[1:] == ["--version"]:  # which scripts ask for, and which needs no library
+        with suppress(OSError):  # a full disk, say: the application tells
+            print(f"deviate {deviate.__version__}", flush=True)
+            return
     from deviate.cli.app import obey_signals, run_arguments
 
     obey_signals()

@@ -18,8 +18,6 @@ import typer
 
 from deviate import __version__
 from deviate.cli.options.coercion import QuickCommand
-from deviate.cli.options.groups import flatten
-from deviate.cli.options.help import HelpFlags, VerbCommand
 from deviate.errors import DeviateError, InUseError, PluginWarning
 
 if TYPE_CHECKING:  # with the plots of reports
@@ -100,6 +98,9 @@ app = typer.Typer(
 
 def command(name: str, *, epilog: str) -> Callable[[Function], Function]:
     """Register a function as the command of that name; its parameters are options, and dataclasses of them."""
+    from deviate.cli.options.groups import flatten  # which the list of the commands has no use for
+    from deviate.cli.options.help import HelpFlags, VerbCommand
+
     register = app.command(name, cls=VerbCommand, short_help=VERBS[name].short_help, epilog=epilog)
     return lambda function: register(flatten(function, HelpFlags))
 
