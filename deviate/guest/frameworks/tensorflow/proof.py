@@ -11,6 +11,7 @@ import gc
 import sys
 import weakref
 from threading import get_ident
+from types import FrameType
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Array, Callable, Iterable, Iterator
@@ -105,12 +106,24 @@ class TensorFlowProof(Observations):
     # ------------------------------------------------------------ their hash
 
     def record_weights(self, moment: str) -> None:
-        n_trained = len(self.models) + len(self.variables)
-        if n_trained > 1 or (n_trained and moment == "exit"):
-            gc.collect()  # otherwise the result would depend on when garbage is collected
+        frame = sys._getframe(1)
+        models = list(self._live(self.models))
+        held = [model for model in models if _is_held(model, frame)]
+        if moment == "exit" and self.is_told and models and not held:
+            return  # they were told when they had been trained, and nobody can have changed them since
+        if len(held) < len(models) or not self._have_all_variables(held):
+            # Models are in cycles of references: without this, the result would depend on when garbage is collected.
+            # To look at every object of the framework takes up to half a second, and few scripts need it.
+            del models, held
+            gc.collect()
         framework = "keras" if any(self._live(self.models)) else "tensorflow"
         record_weights(self.recorder, self.arrays, framework, moment, self.weights())
         self.is_told = True
+
+    def _have_all_variables(self, models: Iterable[Any]) -> bool:
+        """Whether each variable that was trained and still exists is one of these models'."""
+        identities = {identity for model in models for weight in model.weights for identity in identities_of(weight)}
+        return all(not identities.isdisjoint(identities_of(variable)) for variable in self._live(self.variables))
 
     def kept_weights(self) -> Iterator[tuple[str, Array]]:
         """All variables of trained models that hold numbers."""
@@ -190,6 +203,32 @@ class TensorFlowProof(Observations):
         if self.one_bit.is_pending:
             trainable = [variable for model in self._live(self.models) for variable in model.trainable_variables]
             self.flip(trainable or self._live(self.variables))
+
+
+MOST_HELD = 10_000
+"""Objects of the script among which a model is looked for."""
+
+
+def _is_held(target: Any, frame: FrameType | None) -> bool:
+    """Whether this frame, one that called it or the main module has an object, be it in a container or an attribute."""
+    waiting: list[Any] = [vars(sys.modules["__main__"])]
+    while frame is not None:
+        waiting.append(frame.f_locals)
+        frame = frame.f_back
+    seen: set[int] = set()
+    while waiting and len(seen) < MOST_HELD:
+        found = waiting.pop()
+        if found is target:
+            return True
+        if id(found) not in seen:
+            seen.add(id(found))
+            if isinstance(found, dict):
+                waiting += found.values()
+            elif isinstance(found, (list, tuple)):
+                waiting += found
+            elif type(found).__module__ == "__main__":
+                waiting.append(getattr(found, "__dict__", None))
+    return False
 
 
 def to_numpy(variable: Any) -> Any:
