@@ -15,6 +15,7 @@ SCRIPTS = {
         1,
         "arguments of the script go after --",
     ),
+    "syntax of a newer Python": ('title = t"{random}"', 1, "cannot read it, though deviate can (syntax up to 3.14)"),
     "a question": ('name = input("name of the run: ")', 1, "nobody can type anything in a repeated run"),
     "a mistake of the script": ('raise ValueError("lr must be positive")', 2, "the same in two runs"),
     "every second run": (

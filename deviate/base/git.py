@@ -83,6 +83,11 @@ def project_root(folder: Path) -> Path:
         [*SAFE, "rev-parse", "--show-toplevel"], cwd=folder, capture_output=True, text=True, check=False
     ) if shutil.which("git") else None  # fmt: skip
     root = Path(query.stdout.strip()).resolve() if query and query.returncode == 0 and query.stdout.strip() else folder
+    return allowed_root(root)
+
+
+def allowed_root(root: Path) -> Path:
+    """The folder itself. Raises InputError if it is a home folder or that of the system."""
     if root in (Path.home().resolve(), Path("/")):
         raise InputError(f"the project would be {root}", "change to the folder of the project; each run copies it")
     return root

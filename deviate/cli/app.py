@@ -225,9 +225,12 @@ def _carry_out(arguments: Sequence[str]) -> int:
     try:
         code = app(args=list(arguments), prog_name="deviate", standalone_mode=False)
     except DeviateError as error:
-        typer.echo(f"Error: {error.message}", err=True)
-        if error.hint:
-            typer.echo(textwrap.indent(error.hint, "  "), err=True)
+        from deviate.report.format import show_overrides
+
+        message, hint = map(show_overrides, (error.message, error.hint))
+        typer.echo(f"Error: {message}", err=True)
+        if hint:
+            typer.echo(textwrap.indent(hint, "  "), err=True)
         return IN_USE if isinstance(error, InUseError) else FAILED
     except typer.TyperException as error:
         from deviate.cli.options.origins import describe_misuse

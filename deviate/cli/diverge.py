@@ -102,7 +102,6 @@ def diverge_command(
     from deviate.diverge.holds import parse_holds
     from deviate.diverge.recorded import compare_recorded, is_of_records
     from deviate.diverge.requests import DivergeRequest, free_base, refuse_varied
-    from deviate.records.layout import deviate_folder
     from deviate.replay.variants import with_levels
 
     targets = documents.targets()
@@ -132,7 +131,6 @@ def diverge_command(
     request = launch.complete(
         Request(runs=2, variants=(chosen,), name=None, seed=seed, settings=settings, needs_metrics=False)
     )
-    folder = deviate_folder(first.target.root)
     base = free_base(folder, Path(first.analysis.script), name, [side.label for side in sides])
     tolerance = ulps if ulps is not None else TWO_PLACES if len(sides) > 1 else 0
     for side in sides:

@@ -62,18 +62,19 @@ def overhead_command(
 
     Wall times come from runs that nothing disturbs; kernel times from further runs under the framework's profiler.
     """
-    from deviate.records.layout import deviate_folder
+    from deviate.records.layout import records_folder
 
     targets = documents.targets()
     output = Output(documents.takes_stdout, quiet)
     launch = dataclasses.replace(launch, python=[python] if python else None)
-    prepared = launch.prepare_target(command or (), Path.cwd().resolve(), next(iter(launch.pythons()), None))
+    cwd = Path.cwd().resolve()
+    prepared = launch.prepare_target(command or (), cwd, next(iter(launch.pythons()), None))
     modes = modes_of(dataclasses.replace(variant_flags, variants=variants).choose(prepared))
     settings = dataclasses.replace(execution, jobs=jobs).settings()
     name_of_timed = name or f"{Path(prepared.analysis.script).stem[:LONGEST_STEM]}-overhead"
     request = launch.complete(Request(runs=runs, variants=modes, name=name_of_timed, seed=seed, settings=settings))
     window_steps = _window(window)
-    folder = deviate_folder(prepared.target.root)
+    folder = records_folder(cwd)
     validate_request(prepared, request, AnalysisOptions(), folder, starts=not dry_run)
     if not quiet or dry_run:
         announce(announcement(prepared, request, width(), name=name_of_timed), output.people)

@@ -72,7 +72,7 @@ def run_command(
 
     The same command again runs what is missing; with more --runs it adds runs.
     """
-    from deviate.records.layout import deviate_folder
+    from deviate.records.layout import records_folder
 
     output = Output(documents.takes_stdout, quiet)
     cwd = Path.cwd().resolve()
@@ -109,7 +109,7 @@ def run_command(
     requests: Requests = {side: (prepared, request) for side, prepared in contenders.items()}
     if sweep_of is not None:
         requests = sweep.points(sweep_of, requests, sample_size, documents)
-    folder = deviate_folder(first.target.root)
+    folder = records_folder(cwd)
     warnings = _validate(requests, options, folder, starts=not (dry_run or plan_only))
     outlook = foresee(requests, folder)
     _announce(requests, output, outlook, is_silent=quiet and not dry_run)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deviate.base.decisions import log_decision
-from deviate.base.git import project_root
+from deviate.base.git import allowed_root, project_root
 from deviate.base.redaction import redact_words
 from deviate.errors import InputError
 from deviate.model.places import is_notebook
@@ -65,7 +65,8 @@ def locate(
         train: the training script relative to the project root, for a command that names none, such as `make train`.
 
     Raises:
-        InputError: there is no script, it does not exist, or the project would be a home folder.
+        InputError: there is no script, it does not exist, or the project would be a home folder. A script that is
+            outside the project of the folder makes their common folder the project.
     """
     if not words:
         raise InputError(
@@ -73,8 +74,8 @@ def locate(
         )
     root = project_root(folder)
     script = _script_of(words, folder, root, train)
-    if not script.is_relative_to(root):
-        raise InputError(f"{script} is outside the project {root}", "change to the folder of its project first")
+    if not script.is_relative_to(root):  # as in `deviate run ../train.py`
+        root = allowed_root(Path(os.path.commonpath((root, script.parent))))
     interpreter = python or default or default_python()
     log_decision("project", "interpreter of a script: %s, %s", interpreter, "as named" if python else "by default")
     command = with_interpreter(words, interpreter)

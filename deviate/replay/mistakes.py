@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 
+from deviate.eventlog import StartEntry, decode
 from deviate.model.places import frame_of
 from deviate.records.layout import event_files, log_files
 from deviate.records.read import stderr_tail
@@ -13,7 +14,10 @@ MISTAKES = (
         re.compile(r"ModuleNotFoundError: No module named '(?P<name>\w+)"),
         "install it for the interpreter of the runs (pip install {name}), or name another one with --python",
     ),
-    (re.compile(r"(?:SyntaxError|IndentationError|TabError): "), "correct the line"),
+    (
+        re.compile(r"(?:SyntaxError|IndentationError|TabError): "),
+        "Python {python} cannot read it, though deviate can (syntax up to {newest}): name a newer one with --python",
+    ),
     (
         re.compile(r"EOFError: EOF when reading a line"),
         "nobody can type anything in a repeated run: let the script take the value as an argument",
@@ -35,7 +39,9 @@ def mistake_of(outcome: Outcome, earlier: Iterable[Outcome]) -> str:
         return ""
     for pattern, cure in MISTAKES:
         if match := pattern.match(outcome.reason):
-            return f"{outcome.reason}: {cure.format(**match.groupdict())}"
+            from deviate.analysis.resolve.source import NEWEST  # libcst, which a run that completes has no use for
+
+            return f"{outcome.reason}: {cure.format(**match.groupdict(), python=_python(outcome), newest=NEWEST)}"
     place = _place(outcome)
     if not place or _has_reported(outcome):
         return ""
@@ -53,6 +59,16 @@ def _place(outcome: Outcome) -> tuple[str, int] | None:
         return None
     file, line = frames[-1]
     return file.rpartition(f"{outcome.folder.name}/")[2], line
+
+
+def _python(outcome: Outcome) -> str:
+    """The version of the Python of a run, as its guest told when it started; empty where it did not."""
+    for path in event_files(outcome.folder):
+        with path.open("rb") as file:
+            entry = decode(file.readline())
+        if isinstance(entry, StartEntry):
+            return str(entry.facts.get("python", ""))
+    return ""
 
 
 def _has_reported(outcome: Outcome) -> bool:

@@ -117,6 +117,8 @@ OF_LAUNCHERS = ("ChildFailedError", "CalledProcessError", "ProcessExitedExceptio
 
 Source: torch.distributed.elastic.multiprocessing.errors; torch.multiprocessing.spawn; subprocess.
 """
+SYNTAX_ERROR = re.compile(r"^(?:SyntaxError|IndentationError|TabError): .+$", re.MULTILINE)
+"""How Python ends that cannot read its script; there is no traceback."""
 USAGE_ERROR = re.compile(r"^\S+: error: .+$", re.MULTILINE)
 """The message with which argparse ends a program. Source: the Python reference, argparse.ArgumentParser.error."""
 
@@ -293,7 +295,7 @@ def _last(pattern: re.Pattern[str], stderr_text: str) -> re.Match[str] | None:
 
 
 def exception_line(stderr_text: str) -> str:
-    """The line in which the last traceback states its exception, or an argument parser its error; else empty.
+    """The line in which the last traceback states its exception, or Python or an argument parser its error; else empty.
 
     The error that a launcher raises because one of its processes failed is less informative than that process's
     traceback.
@@ -302,7 +304,8 @@ def exception_line(stderr_text: str) -> str:
     for traceback in stderr_text.split("Traceback (most recent call last):")[1:]:
         frames_and_error = traceback.lstrip("\n").splitlines()
         errors += [next((line for line in frames_and_error if line and not line[0].isspace()), "")]
-    messages = [error for error in errors if error] or USAGE_ERROR.findall(stderr_text)[-1:]
+    messages = [error for error in errors if error] or SYNTAX_ERROR.findall(stderr_text)[-1:]
+    messages = messages or USAGE_ERROR.findall(stderr_text)[-1:]
     script_messages = [error for error in messages if not error.partition(":")[0].endswith(OF_LAUNCHERS)] or messages
     return (
         textwrap.shorten(UNPRINTABLE.sub("", script_messages[-1]), MOST_CHARACTERS, placeholder=" …")

@@ -23,7 +23,9 @@ LONGEST_NAME = 100
 """Letters of a name that a reader takes in; longer ones keep beginning and end."""
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])")
-CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]")
+OVERRIDE = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""They turn the order of what is shown after them, so that a name can look like another one."""
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -36,7 +38,12 @@ def clean(text: str) -> str:
     """Foreign text on one line without control characters; escaping for markup is done by each form."""
     without_codes = ANSI.sub("", text).replace("\t", "    ")
     without_breaks = re.sub(r"[\r\n]+", " ", without_codes)
-    return SURROGATE.sub("\ufffd", CONTROL.sub("", without_breaks))
+    return SURROGATE.sub("\ufffd", show_overrides(CONTROL.sub("", without_breaks)))
+
+
+def show_overrides(text: str) -> str:
+    """Characters that turn the order of a text, as escapes."""
+    return OVERRIDE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def shorten(text: str, n_characters: int) -> str:

@@ -86,3 +86,19 @@ def test_a_diagnosis_in_a_pipe_has_whole_reasons() -> None:
     found = Diagnosis(Interpreter("python", "/usr/bin/python", "3.12.1"), None, (), (concern,), 2.0)
     lines = render(diagnosis_document(found), "terminal", width=WHOLE).splitlines()
     assert [line.strip() for line in lines if REASON in line] == [concern.why, f"→ {concern.advice}"]
+
+
+def test_a_closed_output_is_no_crash(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print('accuracy 0.5')\n")
+    for words in ("--version", "list", "analyze train.py"):
+        command = f"exec {sys.executable} -m deviate {words} >&-"
+        done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), words
+
+
+def test_a_name_that_turns_the_order_of_a_text_is_escaped(tmp_path: Path) -> None:
+    (tmp_path / "a\u202eb.py").write_text("print('accuracy 0.5')\n")
+    told = _deviate(tmp_path, "analyze", "a\u202eb.py") + _deviate(tmp_path, "analyze", "\u202enone.py")
+    assert "\u202e" not in told
+    assert "a\\u202eb.py" in told
+    assert "no script \\u202enone.py" in told

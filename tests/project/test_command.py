@@ -94,6 +94,12 @@ def test_the_project_is_the_top_level_of_git(project: Path) -> None:
     assert (target.root, target.cwd) == (project, "pkg/sub")
 
 
+def test_a_script_of_another_folder_makes_their_common_folder_the_project(project: Path) -> None:
+    write(project, "../elsewhere/train.py")
+    target = locate(["../elsewhere/train.py"], project)
+    assert (target.root, target.cwd, target.script.name) == (project.parent, project.name, "train.py")
+
+
 def test_a_home_folder_is_never_a_project(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(project, "train.py")
     monkeypatch.setenv("HOME", str(project))
@@ -111,13 +117,12 @@ def test_a_home_folder_is_never_a_project(project: Path, monkeypatch: pytest.Mon
         (["bash", "nope.sh"], r"no script nope\.sh"),
         (["python train.py"], "is one quoted word"),
         (["no-such-program"], "no script no-such-program"),
-        (["../elsewhere.py"], "outside the project"),
         (["book.ipynb"], "no notebook"),
         (["ipython", "there.ipynb"], "ipython is no Python"),
     ],
 )
 def test_what_cannot_be_run_is_answered_with_what_to_do(project: Path, words: list[str], told: str) -> None:
-    write(project, "pkg/train.py", "run.sh", "../elsewhere.py", "there.ipynb")
+    write(project, "pkg/train.py", "run.sh", "there.ipynb")
     with pytest.raises(InputError, match=told) as caught:
         locate(words, project)
     assert caught.value.hint
