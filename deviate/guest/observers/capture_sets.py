@@ -11,12 +11,6 @@ from ..project import GuestProject
 from .capture import FULL, KEY_WIDTH, PREDICTIONS, Capture, fit_name
 from .rows import NO_ROWS, NOTHING, Batches, numbers, rows
 
-INPUTS_OF = {
-    "x": "y", "X": "y", "images": "labels", "imgs": "labels", "inputs": "targets", "features": "labels",
-    "data": "labels",
-}  # fmt: skip
-"""What true labels are called beside inputs of a name: `y_test` beside `X_test`. Words of any part of the name, so it
-is shorter than the table of PyTorch, which knows inputs by whole words between underscores."""
 NOWHERE = (1, 0)
 DEEPEST, MOST_ITEMS = 2, 16
 """Of the containers in which data is looked for."""
@@ -69,9 +63,7 @@ class CaptureSets:
         if not around_data or not hasattr(data, "shape"):
             return None
         around, data_name = dict(around_data[1:]), around_data[0][0]
-        inputs = [name for name in INPUTS_OF if name in data_name]
-        label_names = [data_name.replace(name, label, 1) for name in inputs for label in (INPUTS_OF[name], "y")]
-        labels: Any = (around.get(name) for name in label_names if name != data_name)
+        labels: Any = map(around.get, names.label_names(data_name))
         return next((each for each in labels if len(getattr(each, "shape", ())) and len(each) == len(data)), None)
 
     def number_of(self, model: Any) -> int:

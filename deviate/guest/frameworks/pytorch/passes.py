@@ -16,7 +16,7 @@ from ...annotations import Any, Callable
 from ...observers.capture import example_keys
 from ...project import outwards
 from ...seeds import wraps_like
-from .batches import Kinds, Memory, memory
+from .batches import Kinds, shares
 from .tensors import buffer, kind
 
 OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
@@ -60,27 +60,18 @@ class Batch:
         self.of_pass = of_pass
         self.value = value
         self.tensors = tensors
-        self.trace(tensors)
         self.is_taken = False
         self.is_tried = False
         self.is_fallback = False
         self.calls: list[Call] = []
 
-    def trace(self, tensors: list[Any]) -> None:
-        """What identifies the batch later."""
-        self.memories = [Memory(tensor) for tensor in tensors]
-
-    def lies_at(self, addresses: set[int]) -> bool:
-        """Whether one of its tensors is still at this memory address."""
-        return any(memory.address in addresses and memory.is_held() for memory in self.memories)
-
     def forget(self) -> None:
-        """Discard the data of a training batch, keeping only what identifies it."""
+        """Discard the data of a batch that is no longer passed to a model."""
         self.tensors, self.value = [], None
 
 
 class Call:
-    """An outermost forward pass with its outputs, which are identified by their memory.
+    """An outermost forward pass with its outputs.
 
     Attributes:
         arrays: the numbers of outputs, true labels and columns; the inputs, and their keys once it is settled.
@@ -91,10 +82,7 @@ class Call:
         self, module: Any, output: Any, inputs: list[Any], arrays: dict[str, Any], more: dict[str, Any]
     ) -> None:
         self.module = _numbers.setdefault(module, next(_count))
-        self.kind = type(module)
         self.output = weakref.ref(output)
-        self.memory = Memory(output)
-        self.address, self.shape = output.data_ptr(), tuple(output.shape)
         self.inputs = [weakref.ref(tensor) for tensor in inputs]
         self.arrays = arrays
         self.more = more
@@ -225,34 +213,20 @@ class TensorOrigins:
             loader = getattr(iterator, "_deviate_loader", None)
             of_pass = iterator._deviate_capture = Pass(iterator._dataset, loader)
         of_pass.moves += 1
-        if of_pass.is_training:  # almost all batches: they are only examined if something is evaluated meanwhile
+        if of_pass.is_training:
             self.batches.clear()
-            self.batches.append(Batch(of_pass, batch, []))
-            return
-        next_batch = Batch(of_pass, batch, list(self.kinds.tensors(batch)))
-        if len(self.batches) == self.batches.maxlen:
+        elif len(self.batches) == self.batches.maxlen:
             self.batches[0].forget()  # its calls may wait for the end of the evaluation, and need not keep it
-        self.batches.append(next_batch)
+        self.batches.append(Batch(of_pass, batch, list(self.kinds.tensors(batch))))
 
     def is_training(self) -> bool:
         """Whether the latest batch of a loader is used for training."""
         return bool(self.batches) and self.batches[-1].of_pass.is_training
 
-    def forget_training(self) -> None:
-        """Discard data of training batches."""
-        for batch in self.batches:
-            if batch.of_pass.is_training and batch.memories:
-                batch.forget()
-
     def batch(self, inputs: list[Any]) -> Batch | None:
         """The batch of a loader that contains the inputs; None if there is none."""
-        for batch in self.batches:
-            if batch.of_pass.is_training and not batch.memories:
-                batch.trace(list(self.kinds.tensors(batch.value)))
-                batch.forget()
-        addresses = {memory(tensor) for tensor in inputs}
         for batch in reversed(self.batches):
-            if batch.lies_at(addresses):
+            if any(shares(one, other) for one in batch.tensors for other in inputs):
                 return _mark_matched(batch)
         if not self.batches or not inputs:
             return None
@@ -261,8 +235,7 @@ class TensorOrigins:
         if of_pass.is_over and not of_pass.is_ahead:
             return None
         if of_pass.is_training:
-            alike = {held_memory.shape for held_memory in latest.memories}
-            return latest if any(tuple(tensor.shape) in alike for tensor in inputs) else None
+            return latest if any(one.shape == other.shape for one in inputs for other in latest.tensors) else None
         pass_batches = [batch for batch in self.batches if batch.of_pass is of_pass]
         if of_pass.matched < 0:
             of_pass.is_ahead = len(pass_batches) > 1

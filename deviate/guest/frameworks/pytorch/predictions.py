@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 import weakref
 from contextlib import nullcontext
-from math import prod
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
@@ -39,11 +38,11 @@ class Losses:
         self.predictions = predictions
         self.kinds = predictions.kinds
         self.replaced = Replaced()
-        self.call: Call | None = None
+        self.awaited: tuple[Call, Any] | None = None
 
-    def await_labels(self, call: Call) -> None:
-        """Start waiting for the labels of an output."""
-        self.call = call
+    def await_labels(self, call: Call, output: Any) -> None:
+        """Start waiting for the labels of an output, which is kept until then: a loss may be given a view of it."""
+        self.awaited = call, output.detach()
         predictions = self.predictions
         if not self.replaced.entries:
 
@@ -60,27 +59,28 @@ class Losses:
 
     def take_back(self) -> None:
         """The evaluation has ended."""
-        self.call = None
+        self.awaited = None
         self.replaced.take_out()
 
     def _see(self, args: Any, kwargs: Any) -> None:
-        call = self.call
         output = args[0] if args else kwargs.get("input")
         target = args[1] if len(args) > 1 else kwargs.get("target")
-        if call is None or not self.kinds.has_rows(output) or not self.kinds.has_rows(target):
+        if self.awaited is None or not self.kinds.has_rows(output) or not self.kinds.has_rows(target):
             return
         if self.predictions.is_strange():  # something would see what is done to tensors now
             return
-        if output.data_ptr() != call.address or output.numel() != prod(call.shape) or not call.memory.is_held():
+        call, awaited = self.awaited
+        if output.data_ptr() != awaited.data_ptr() or output.numel() != awaited.numel():
             return
         if any(source is not None and shares(source, target) for source in (reference() for reference in call.inputs)):
             return  # joined outputs have no labels of their own
-        if output.shape[0] != call.shape[0]:  # one row per position, as for sequences
-            if tuple(output.shape[1:]) != call.shape[-1:] or target.numel() != prod(call.shape[:-1]):
+        shape = awaited.shape
+        if output.shape[0] != shape[0]:  # one row per position, as for sequences
+            if output.shape[1:] != shape[-1:] or target.numel() != shape[:-1].numel():
                 return
-            target, output = target.reshape(call.shape[:-1]), output.reshape(call.shape)
+            target, output = target.reshape(shape[:-1]), awaited
         if fits(target, output):
-            self.call = None
+            self.awaited = None
             self.predictions.take_labels(call, target)
 
 
@@ -229,7 +229,7 @@ class Predictions:
         more = {} if module.training else self._further_outputs(module, args, kwargs, output)
         self.last = Call(module, scores, inputs, numbers, more)
         if truth is None and not is_training:
-            self.losses.await_labels(self.last)
+            self.losses.await_labels(self.last, scores)
         if is_further:
             batch.calls.pop()
         batch.calls.append(self.last)
@@ -341,7 +341,6 @@ class Predictions:
         if self.tried is not None:
             self.tried.is_training = True
             self.tried = None
-        self.origins.forget_training()
         for batch in self.open:
             if batch.is_fallback and batch.of_pass.loader is None:
                 batch.of_pass.is_training = True
