@@ -16,7 +16,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Mapping
 from ...observers.augmentations import Augmentation, Images
 from ...observers.capture_sets import CaptureLoop, Loops
-from ...observers.rows import NOTHING, arrays_in, first, numbers
+from ...observers.rows import NOTHING, arrays_in, numbers
 from ...regions import Held
 from .proof import TensorFlowProof
 
@@ -232,10 +232,5 @@ class AugmentedCalls:
             return NOTHING
         is_first = sys.modules["keras.src.backend.config"].image_data_format() == "channels_first"
         augmentation = Augmentation(context.capture, Images((2, 3) if is_first else (1, 2)))
-        arrays = list(arrays_in([inputs]))
-        guarded = context.recorder.guarded("augmented outputs of Keras")
-        with Held(context, "is_inside", True), Held(context, "is_own_call", True), guarded:
-            images = numbers(arrays[0]) if len(arrays) == 1 else None
-            results = numbers(first(outputs))
-            return augmentation.outputs(images, results, lambda copy: numbers(first(call(copy))))
-        return NOTHING
+        with Held(context, "is_inside", True), Held(context, "is_own_call", True):
+            return augmentation.of_arrays(inputs, outputs, call)
