@@ -55,6 +55,14 @@ class Batches:
             self.waiting.append((outputs, truth, inputs))
             self.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
 
+    def pop(self) -> None:
+        """Take back the latest batch."""
+        if self.waiting:
+            outputs, _, inputs = self.waiting.pop()
+            self.size -= sum(size_of(each) for each in arrays_in([outputs, inputs]))
+            for further in self.further.values():
+                further.pop()
+
     def label(self, outputs: Any, truth: Callable[[], Any]) -> None:
         """Add labels to the latest batch, if it has none and the outputs belong to it."""
         if self.waiting:
@@ -122,7 +130,7 @@ def rows(outputs: Any, truth: Any, keys: Array | None) -> dict[str, Array] | Non
 
 
 def true_labels(truth: Any, outputs: Any) -> Any:
-    """A class or a value per example, from labels in one of the formats of loss functions; None for other formats."""
+    """Labels as they are compared: a class or a value per example where they are one-hot or a column."""
     if not getattr(truth, "ndim", 0) or truth.shape[0] != outputs.shape[0] or truth.dtype.kind not in "fiub":
         return None
     if truth.ndim == 2 and truth.shape[1] == 1:
@@ -130,7 +138,7 @@ def true_labels(truth: Any, outputs: Any) -> Any:
     is_one_hot = truth.ndim == 2 and truth.shape == outputs.shape and ((truth == 0) | (truth == 1)).all()
     if is_one_hot and (truth.sum(1) == 1).all():
         return truth.argmax(1)
-    return truth if truth.ndim == 1 else None
+    return truth
 
 
 def keys_of(inputs: Sequence[Any], n: int) -> Array | None:
