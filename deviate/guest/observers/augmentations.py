@@ -10,7 +10,6 @@ import sys
 
 from ..annotations import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 from .capture import PREDICTIONS, Capture
-from .rows import arrays_in, first, numbers
 
 if TYPE_CHECKING:
     Places = Sequence[tuple[int, int]]
@@ -145,19 +144,6 @@ class Augmentation:
         if not self.images.is_batch(batch):
             return self.refuse()
         return mean_outputs(self.images, self.names, batch, outputs, call)
-
-    def of_arrays(self, inputs: Any, outputs: Any, call: Callable[[Any], Any]) -> dict[str, Any]:
-        """The same for inputs and outputs in arrays of a framework, of which the main ones count.
-
-        Args:
-            inputs: of the model, in a list or alone; several are no images.
-            call: is given images in an array of NumPy, and gives outputs of any form.
-        """
-        arrays = list(arrays_in([inputs]))
-        images = numbers(arrays[0]) if len(arrays) == 1 else None
-        with self.capture.recorder.guarded("augmented outputs"):
-            return self.outputs(images, numbers(first(outputs)), lambda copy: numbers(first(call(copy))))
-        return {}
 
     def refuse(self) -> dict[str, Any]:
         """Report once that a model is given no batch of images; the outputs of no augmentation."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import sys
 
-from ..annotations import Any, Array, Callable, Iterator, Mapping, Sequence
+from ..annotations import TYPE_CHECKING, Any, Array, Callable, Iterator, Mapping, Sequence
 from .arrays import array_of
 from .capture import FULL, KEY_WIDTH, Capture, example_keys
+
+if TYPE_CHECKING:
+    from .augmentations import Augmentation  # few runs ask for copies
 
 OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")
 """How outputs are called in what a model puts out, where it names its parts, the most telling first."""
@@ -163,6 +166,20 @@ def first(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return first(value[0]) if value else None
     return value
+
+
+def augmented(augmentation: Augmentation, inputs: Any, outputs: Any, call: Callable[[Any], Any]) -> Mapping[str, Any]:
+    """Mean outputs by name of the augmentation, of inputs and outputs of any form, of which the main ones count.
+
+    Args:
+        inputs: of the model, in a list or alone; several are no images.
+        call: is given images in an array of NumPy.
+    """
+    arrays = list(arrays_in([inputs]))
+    images = numbers(arrays[0]) if len(arrays) == 1 else None
+    with augmentation.capture.recorder.guarded("augmented outputs"):
+        return augmentation.outputs(images, numbers(first(outputs)), lambda copy: numbers(first(call(copy))))
+    return NOTHING
 
 
 def arrays_in(value: Any) -> Iterator[Any]:

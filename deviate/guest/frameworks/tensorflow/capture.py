@@ -16,7 +16,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Mapping
 from ...observers.augmentations import Augmentation, Images
 from ...observers.capture_sets import Loops
-from ...observers.rows import NOTHING, arrays_in, numbers
+from ...observers.rows import NOTHING, arrays_in, augmented, numbers
 from ...regions import Held
 from .proof import TensorFlowProof
 
@@ -224,4 +224,4 @@ class AugmentedCalls:
         is_first = sys.modules["keras.src.backend.config"].image_data_format() == "channels_first"
         augmentation = Augmentation(context.capture, Images((2, 3) if is_first else (1, 2)))
         with Held(context, "is_inside", True), Held(context, "is_own_call", True):
-            return augmentation.of_arrays(inputs, outputs, call)
+            return augmented(augmentation, inputs, outputs, call)
