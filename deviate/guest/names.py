@@ -29,6 +29,15 @@ GENERIC = {
     "tokens", "v", "value", "x", "x_batch", "xb", "xs",
 }  # fmt: skip
 """Names that tell of data, but not of which."""
+INPUTS = {
+    "input_ids": "labels", "tokens": "labels", "text": "label", "inputs": "targets", "input": "target",
+    "images": "labels", "image": "label", "imgs": "labels", "img": "label", "features": "labels", "feature": "label",
+    "feats": "labels", "samples": "labels", "sample": "label", "data": "labels", "batch": "labels", "src": "tgt",
+    "xs": "ys", "x": "y", "X": "y",
+}  # fmt: skip
+"""What inputs are called, or a part of their name, and labels beside them."""
+ANSWERS = ("y", "Y", "labels", "label", "targets", "target", "t")
+"""What labels are called beside inputs of any name."""
 WORDS = re.compile(r"(?:^|_)(test|testing|val|valid|validate|validation|dev|eval|holdout)(?:_|$)")
 """What functions are called that evaluate a set of this name."""
 SPLITS = re.compile(r"(?:train|training|test|testing|val|valid|validation|dev|eval|holdout)")
@@ -56,6 +65,16 @@ def set_name(name: str) -> str:
         before = plain
         plain = LAST.sub("", JOINED.sub("", FIRST.sub("", plain))).strip("_")
     return "" if plain in GENERIC else plain
+
+
+def label_names(name: str) -> list[str]:
+    """What labels may be called beside inputs of this name, the most telling first.
+
+    >>> label_names("X_test")[:3]
+    ['y_test', 'Y_test', 'labels_test']
+    """
+    words = [word for word in INPUTS if word in name]
+    return [name.replace(word, label, 1) for word in words for label in dict.fromkeys((INPUTS[word], *ANSWERS))]
 
 
 def find(frame: FrameType | None, project: GuestProject, is_target: Callable[[Any], bool], untold: str = PLAIN) -> str:

@@ -2,7 +2,9 @@
 
 import pytest
 
-from deviate.guest.frameworks.tensorflow.profile import read_device, read_host
+from deviate.guest.frameworks.tensorflow.profile import read_device, read_host, space_of
+
+pytestmark = pytest.mark.requires("tensorflow")
 
 
 def varint(value: int) -> bytes:
@@ -43,8 +45,8 @@ def test_operations_of_a_kind_are_added_up_and_what_is_none_is_left_out() -> Non
         ("ExecutorState::Process", 0, 9 * second),
         ("EagerLocalExecute: MakeIterator", 0, second),
     ])  # fmt: skip
-    assert read_host(data) == {"MatMul": [2, pytest.approx(3.0)]}
-    assert read_device(data) == {}
+    assert read_host(space_of(data)) == {"MatMul": [2, pytest.approx(3.0)]}
+    assert read_device(space_of(data)) == {}
 
 
 def test_time_of_an_operation_within_another_is_not_told_twice() -> None:
@@ -56,7 +58,7 @@ def test_time_of_an_operation_within_another_is_not_told_twice() -> None:
         ("x:Add", 4 * second, 1 * second),
         ("y:Mul", 8 * second, 1 * second),
     ])  # fmt: skip
-    assert {name: seconds for name, (_, seconds) in read_host(data).items()} == pytest.approx(
+    assert {name: seconds for name, (_, seconds) in read_host(space_of(data)).items()} == pytest.approx(
         {"PartitionedCall": 3.0, "While": 3.0, "Add": 3.0, "Mul": 1.0}
     )
 
@@ -64,10 +66,9 @@ def test_time_of_an_operation_within_another_is_not_told_twice() -> None:
 def test_kernels_of_a_gpu_are_those_of_its_streams_without_copies() -> None:
     events = [("volta_sgemm", 0, 500_000), ("MemcpyH2D", 500_000, 900_000)]
     both = trace("/device:GPU:0", "Stream #13", events) + trace("/device:GPU:0", "Steps", [("0", 0, 10**9)])
-    assert read_device(both) == {"volta_sgemm": [1, pytest.approx(5e-7)]}
+    assert read_device(space_of(both)) == {"volta_sgemm": [1, pytest.approx(5e-7)]}
 
 
-@pytest.mark.parametrize(("damaged", "error"), [(b"\x0a\xff", IndexError), (b"\x0b", ValueError)])
-def test_what_is_no_trace_is_refused(damaged: bytes, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        read_host(damaged)
+def test_what_is_no_trace_is_refused() -> None:
+    with pytest.raises(Exception, match="parsing message"):
+        space_of(b"\x0a\xff")

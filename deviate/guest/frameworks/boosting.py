@@ -289,8 +289,6 @@ class LightGBM(Boosting):
         for name in ("eval_train", "eval_valid"):
             self.context.observe(module.Booster, name, after=self._report)
         self.context.observe(module.Booster, "update", before=self._begin_iteration, after=self._see_iteration)
-        if self.context.trace.requested_level:
-            self.context.observe(module.Booster, "_Booster__boost", before=self._see_gradients)
 
     def patch_engine(self, module: Any) -> None:
         self.divide(module, "_make_n_folds", "lightgbm.cv.seed", 4, "seed")
@@ -415,10 +413,6 @@ class LightGBM(Boosting):
         text = booster.model_to_string(num_iteration=1, start_iteration=n_iterations - 1)
         return str(text.partition("\nTree=")[2].partition("\nend of trees")[0]).encode()
 
-    def _see_gradients(self, booster: Any, *args: Any, **kwargs: Any) -> None:
-        for name, array in zip(("gradient", "hessian"), (*args, *kwargs.values())):
-            self.tracing.gradient(name, array, _getframe(1))
-
     def _report(self, results: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
         caller = _getframe(2)
         values = {"%s_%s" % (data, metric): value for data, metric, value, *_ in map(tuple, results)}
@@ -451,7 +445,6 @@ class XGBoost(Boosting):
         super().__init__(context)
         self.seeded: weakref.WeakSet[Any] = weakref.WeakSet()
         self.traced: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.n_gradients = 0
 
     def names_of(self, parameter: str) -> tuple[str, ...]:
         return XGBOOST_SEEDS
@@ -467,7 +460,6 @@ class XGBoost(Boosting):
             )
         if self.context.trace.requested_level:
             self.context.observe(booster, "eval_set", after=self._see_evaluation)
-            self.context.observe(module, "_grad_arrinf", before=self._see_gradient)  # from version 2.1
 
     def patch_training(self, module: Any) -> None:
         self.divide(module, "mknfold", "xgboost.cv.seed", 3, "seed")
@@ -528,18 +520,11 @@ class XGBoost(Boosting):
                 self.traced.add(booster)
                 self.tracing.data(data_parts(_argument(args, kwargs, 0, "dtrain")), frame)
             self.tracing.iteration(frame)
-            self.n_gradients = 0
 
     def _replace_seed(self, seeds: dict[str, Any]) -> None:
         if self.streams.is_active:
             self.replace_seeds(seeds, (GENERAL,))
             self.streams.tell_drawn(self.framework, OTHER)
-
-    def _see_gradient(self, array: Any, *args: Any, **kwargs: Any) -> None:
-        """The gradient, then the hessian of an objective of the script."""
-        name = ("gradient", "hessian")[self.n_gradients % 2]
-        self.n_gradients += 1
-        self.tracing.gradient(name, array, _getframe(1))
 
     def _see_iteration(self, result: Any, booster: Any, *args: Any, **kwargs: Any) -> None:
         self.see_model(booster)
@@ -604,7 +589,6 @@ class CatBoost(Boosting):
         self.divide(module.CatBoost, "_tune_hyperparams", "catboost.partition_random_seed", 6, "partition_random_seed")
         self.context.observe(module, "_cv", before=self._prepare_folds, after=self._report_folds, where="catboost.cv")
         self.divide(module, "_cv", "catboost.partition_random_seed", 4, "partition_random_seed")
-        self._replace_keyword(module.Pool, "quantize")
         self.watch(module, "CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
 
     def _prepare_folds(self, params: dict[str, Any], *args: Any, **kwargs: Any) -> None:
@@ -625,23 +609,6 @@ class CatBoost(Boosting):
         if str(params.get("task_type")) == "GPU" and self.context.controls.get("kernels") == "deterministic":
             place = self.context.project.nearest(_getframe(1))
             self.recorder.event("uncontrolled", "catboost on a GPU adds in no fixed order", *place)
-
-    def _replace_keyword(self, owner: Any, name: str) -> None:
-        """Replace a seed that is passed as a keyword: which examples borders are made from, where there are many."""
-        original = getattr(owner, name, None)
-        if original is None:
-            return
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            with self.recorder.guarded(name):
-                seed = kwargs.get(CATBOOST_SEED)
-                if seed is not None:
-                    self.record([("%s.%s" % (original.__qualname__, CATBOOST_SEED), seed)], "")
-                    if self.streams.is_active:
-                        kwargs[CATBOOST_SEED] = self.new_seed(name, spell_seed(seed), OTHER)
-            return original(*args, **kwargs)
-
-        setattr(owner, name, wraps_like(call, original))
 
     def _see_data(self, model: Any, data: Any = None, target: Any = None, *args: Any, **kwargs: Any) -> None:
         self.tracing.data(data_parts(data, target), _getframe(1))

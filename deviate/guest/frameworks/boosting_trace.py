@@ -59,11 +59,6 @@ class BoostingTrace:
             self.steps.shared_states(place)
         return place
 
-    def gradient(self, name: str, array: Any, frame: FrameType) -> None:
-        """`gradient` or `hessian` of an objective that the script computes itself."""
-        if self.is_active and type(array).__module__ == "numpy":  # the array may be on an accelerator
-            self.steps.gradients([(name, array)], self.trace.place(frame))
-
     def update(self, trees: Callable[[], bytes], frame: FrameType) -> None:
         """An iteration has added these trees, which are read if they are wanted."""
         if self.is_active:

@@ -8,16 +8,13 @@ from types import FrameType
 from .. import names
 from ..annotations import Any, Array, Callable, Mapping
 from ..project import GuestProject
+from .arrays import array_of
 from .capture import FULL, KEY_WIDTH, PREDICTIONS, Capture, fit_name
 from .rows import NO_ROWS, NOTHING, Batches, numbers, rows
 
-INPUTS_OF = {
-    "x": "y", "X": "y", "images": "labels", "imgs": "labels", "inputs": "targets", "features": "labels",
-    "data": "labels",
-}  # fmt: skip
-"""What true labels are called beside inputs of a name: `y_test` beside `X_test`. Words of any part of the name, so it
-is shorter than the table of PyTorch, which knows inputs by whole words between underscores."""
 NOWHERE = (1, 0)
+LOADERS = ("loader", "_dataset")
+"""Where iterators have what the script goes through; the second one in TensorFlow."""
 DEEPEST, MOST_ITEMS = 2, 16
 """Of the containers in which data is looked for."""
 
@@ -69,9 +66,7 @@ class CaptureSets:
         if not around_data or not hasattr(data, "shape"):
             return None
         around, data_name = dict(around_data[1:]), around_data[0][0]
-        inputs = [name for name in INPUTS_OF if name in data_name]
-        label_names = [data_name.replace(name, label, 1) for name in inputs for label in (INPUTS_OF[name], "y")]
-        labels: Any = (around.get(name) for name in label_names if name != data_name)
+        labels: Any = map(around.get, names.label_names(data_name))
         return next((each for each in labels if len(getattr(each, "shape", ())) and len(each) == len(data)), None)
 
     def number_of(self, model: Any) -> int:
@@ -92,7 +87,7 @@ class CaptureSets:
         batches: Batches,
         step: int | None = None,
         beside: Callable[[], Any] = lambda: None,
-    ) -> None:
+    ) -> str:
         """Store a pass over data, or a part of one, and its further outputs as `<name>+<suffix>`.
 
         What comes again in the same evaluation counts anew; what is another set of the same name gets a number.
@@ -100,6 +95,9 @@ class CaptureSets:
         Args:
             root: what the script goes through, by which a set is known.
             beside: gives the true labels where the batches have none.
+
+        Returns:
+            The name of the set.
         """
         outputs, truth, keys = batches.whole()
         arrays = rows(outputs, numbers(beside()) if truth is None else truth, keys)
@@ -113,6 +111,7 @@ class CaptureSets:
                 more = rows(further.whole()[0], None, None)
                 if more is not None:
                     self._keep_further(name, suffix, {**arrays, **more}, step)
+        return name
 
     def _keep_further(self, name: str, suffix: str, arrays: dict[str, Array], step: int | None) -> None:
         """Store further outputs for the rows of a set that have just been stored."""
@@ -212,6 +211,7 @@ class CaptureLoop:
         root: by what of it the loop is known.
         step: of the main loop.
         batches: what was put out.
+        columns: further arrays with a row for each example of the whole, by name.
     """
 
     def __init__(self, name: str, data: Any, root: Any, step: int, batches: Batches) -> None:
@@ -220,6 +220,7 @@ class CaptureLoop:
         self.root = root
         self.step = step
         self.batches = batches
+        self.columns: dict[str, Any] = {}
 
     def add(self, outputs: Any, truth: Any, inputs: list[Any], further: Mapping[str, Any] = NOTHING) -> None:
         self.batches.add(outputs, _snapshot(truth), [_snapshot(each) for each in inputs], further)
@@ -252,8 +253,15 @@ class Loops:
                 and calls from one call path belong together.
         """
         step = self.capture.step()
-        root = self.sets.way(frame) if iterator is None else iterator
-        source = data if iterator is None else getattr(iterator, "loader", iterator)
+        if iterator is None:
+            source, root, loop = data, self.sets.way(frame), None
+        else:
+            source = next(
+                (each for each in (getattr(iterator, name, None) for name in LOADERS) if each is not None), iterator
+            )
+            root, loop = iterator, self.find_loop(iterator, step)
+        if loop is not None:
+            return loop
         name = self.sets.name(source, frame)[0]
         return self.find_loop(root, step, name) or self.begin(name, source, root, step)
 
@@ -272,7 +280,10 @@ class Loops:
         loops, self.loops = self.loops, []
         for loop in loops:
             with self.recorder.guarded("outputs of %s" % loop.name):
-                self.sets.store(loop.name, loop.data, loop.batches, loop.step)
+                if loop.batches:
+                    name = self.sets.store(loop.name, loop.data, loop.batches, loop.step)
+                    columns = {column: array_of(numbers(each)) for column, each in loop.columns.items()}
+                    self.capture.add_columns(name, columns)
 
 
 def _snapshot(value: Any) -> Any:

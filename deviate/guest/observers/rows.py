@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import sys
 
-from ..annotations import Any, Array, Callable, Iterator, Mapping, Sequence
+from ..annotations import TYPE_CHECKING, Any, Array, Callable, Iterator, Mapping, Sequence
 from .arrays import array_of
 from .capture import FULL, KEY_WIDTH, Capture, example_keys
+
+if TYPE_CHECKING:
+    from .augmentations import Augmentation  # few runs ask for copies
 
 OUTPUTS = ("logits", "out", "predictions", "prediction", "preds", "scores", "output")
 """How outputs are called in what a model puts out, where it names its parts, the most telling first."""
@@ -54,6 +57,14 @@ class Batches:
         if not self.why_not:
             self.waiting.append((outputs, truth, inputs))
             self.size += sum(size_of(each) for each in arrays_in([outputs, inputs]))
+
+    def pop(self) -> None:
+        """Take back the latest batch."""
+        if self.waiting:
+            outputs, _, inputs = self.waiting.pop()
+            self.size -= sum(size_of(each) for each in arrays_in([outputs, inputs]))
+            for further in self.further.values():
+                further.pop()
 
     def label(self, outputs: Any, truth: Callable[[], Any]) -> None:
         """Add labels to the latest batch, if it has none and the outputs belong to it."""
@@ -122,7 +133,7 @@ def rows(outputs: Any, truth: Any, keys: Array | None) -> dict[str, Array] | Non
 
 
 def true_labels(truth: Any, outputs: Any) -> Any:
-    """A class or a value per example, from labels in one of the formats of loss functions; None for other formats."""
+    """Labels as they are compared: a class or a value per example where they are one-hot or a column."""
     if not getattr(truth, "ndim", 0) or truth.shape[0] != outputs.shape[0] or truth.dtype.kind not in "fiub":
         return None
     if truth.ndim == 2 and truth.shape[1] == 1:
@@ -130,7 +141,7 @@ def true_labels(truth: Any, outputs: Any) -> Any:
     is_one_hot = truth.ndim == 2 and truth.shape == outputs.shape and ((truth == 0) | (truth == 1)).all()
     if is_one_hot and (truth.sum(1) == 1).all():
         return truth.argmax(1)
-    return truth if truth.ndim == 1 else None
+    return truth
 
 
 def keys_of(inputs: Sequence[Any], n: int) -> Array | None:
@@ -155,6 +166,20 @@ def first(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return first(value[0]) if value else None
     return value
+
+
+def augmented(augmentation: Augmentation, inputs: Any, outputs: Any, call: Callable[[Any], Any]) -> Mapping[str, Any]:
+    """Mean outputs by name of the augmentation, of inputs and outputs of any form, of which the main ones count.
+
+    Args:
+        inputs: of the model, in a list or alone; several are no images.
+        call: is given images in an array of NumPy.
+    """
+    arrays = list(arrays_in([inputs]))
+    images = numbers(arrays[0]) if len(arrays) == 1 else None
+    with augmentation.capture.recorder.guarded("augmented outputs"):
+        return augmentation.outputs(images, numbers(first(outputs)), lambda copy: numbers(first(call(copy))))
+    return NOTHING
 
 
 def arrays_in(value: Any) -> Iterator[Any]:

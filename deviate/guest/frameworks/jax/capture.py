@@ -15,7 +15,7 @@ from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 from ...observers.augmentations import Augmentation, Images
 from ...observers.capture_sets import Loops, Way
-from ...observers.rows import LABELS, MOST_WAITING, NOTHING, first, numbers, size_of
+from ...observers.rows import LABELS, MOST_WAITING, NOTHING, augmented, first, size_of
 from .programs import Program, Programs
 from .trees import (
     Leaves,
@@ -374,11 +374,9 @@ class JaxCapture(Loops):
         def outputs_of(copy: Any) -> Any:
             if is_compiled and copy.shape != array.shape:
                 raise ValueError("a compiled function takes images of one size")
-            return numbers(first(call(self.arrays.like(copy, array))))
+            return call(self.arrays.like(copy, array))
 
-        with self.recorder.guarded("augmented outputs"):
-            return augmentation.outputs(numbers(array), numbers(outputs), outputs_of)
-        return NOTHING
+        return augmented(augmentation, inputs, outputs, outputs_of)
 
     def _plain(self, beside: list[tuple[str, Any]], flat: Any, result: Any, frame: FrameType) -> None:
         """Outputs of a function of weights and data that calls no library model."""

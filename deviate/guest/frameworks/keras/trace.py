@@ -56,8 +56,13 @@ class KerasTrace:
     def patch(self, module: Any) -> None:
         """Patch the module of a trainer, of the optimizer base class, or of the layer base class."""
         if module.__name__ == OPTIMIZERS:
+            mark = self.tensorflow.mark
             self.context.observe(
-                module.BaseOptimizer, "apply", before=self._before_update, after=self._after_update, where="keras"
+                module.BaseOptimizer,
+                "apply",
+                before=lambda *args, **kwargs: mark(),
+                after=self._after_update,
+                where="keras",
             )
         elif module.__name__ == LAYERS:
             self._patch_layers(module.Layer)
@@ -159,13 +164,6 @@ class KerasTrace:
 
     # ------------------------------------------------------------ own loops
 
-    def _before_update(self, optimizer: Any, grads: Any, trainable_variables: Any = None) -> None:
-        self.tensorflow.mark()
-        if self.trace.level and _are_eager(grads):
-            variables = trainable_variables or optimizer._trainable_variables
-            gradients = (part for variable, grad in zip(variables, grads) for part in _dense(variable.path, grad))
-            self.steps.gradients(gradients, self.trace.place(sys._getframe(2)))
-
     def _after_update(self, result: Any, optimizer: Any, grads: Any, trainable_variables: Any = None) -> None:
         if self.trace.level and _are_eager(grads) and not self.tensorflow.fitting:
             variables = [*optimizer.variables, *(trainable_variables or optimizer._trainable_variables)]
@@ -231,16 +229,6 @@ def _parts_of(data: Any) -> Iterator[tuple[str, Any]]:
 def _are_eager(grads: Any) -> bool:
     """Whether gradients have values now; what can be read only once is left to the optimizer."""
     return isinstance(grads, (list, tuple)) and all(is_eager_tensor(each) for each in grads if each is not None)
-
-
-def _dense(name: str, grad: Any) -> Iterator[tuple[str, Any]]:
-    if grad is None:
-        return
-    if hasattr(grad, "indices"):
-        yield name + ".indices", grad.indices
-        yield name + ".values", grad.values
-    else:
-        yield name, grad
 
 
 def _seeds_of(layer: Any) -> set[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from itertools import islice
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
-from ...annotations import Any, Callable, Iterator
+from ...annotations import Any, Iterator
 from ...observers.rows import LABELS, OUTPUTS
 from .tensors import parts_of
 
@@ -91,15 +91,12 @@ class Kinds:
             return None
         return part if self.has_rows(part) else None
 
-    def of_numpy(self, value: Any) -> Any:
-        """A tensor over the memory of a NumPy array of numbers, of a copy where it is read-only; None for all else."""
+    def tensor_of(self, value: Any) -> Any:
+        """A tensor with rows, or of an array of NumPy that has them; None for all else."""
         numpy = sys.modules.get("numpy")
-        if numpy is None or type(value) is not numpy.ndarray or not value.ndim or value.dtype.kind not in "fiub":
-            return None
-        try:
-            return self.from_numpy(value if value.flags.writeable else value.copy())
-        except (TypeError, ValueError):  # a type that PyTorch has not, or negative strides
-            return None
+        if numpy is not None and type(value) is numpy.ndarray and value.dtype.kind in "fiub":
+            value = self.from_numpy(value.copy())
+        return value if self.has_rows(value) else None
 
     def has_rows(self, value: Any) -> bool:
         return type(value) in self.plain and len(value.shape) > 0
@@ -122,36 +119,12 @@ def shares(one: Any, other: Any) -> bool:
 
 
 def memory(tensor: Any) -> int:
-    """A key for the memory of a tensor; for a sparse tensor, the tensor itself."""
+    """A key for the memory of a tensor that exists; for a sparse tensor, the tensor itself.
+
+    It is the storage and not the address, which the script may fill again for the next batch.
+    """
     try:
         storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
-        return storage.data_ptr() or id(tensor)
+        return int(storage._cdata)
     except (NotImplementedError, RuntimeError):
         return id(tensor)
-
-
-class Memory:
-    """The location of a tensor. When the memory is freed it may be reused, and the address is no longer meaningful.
-
-    The memory may outlive the tensor through a view, so the storage is watched.
-    """
-
-    __slots__ = ("address", "is_held", "shape")
-
-    def __init__(self, tensor: Any) -> None:
-        self.address = memory(tensor)
-        self.shape = tuple(tensor.shape)
-        self.is_held = _storage_check(tensor)
-
-
-def _storage_check(tensor: Any) -> Callable[[], bool]:
-    """A function that returns whether the memory of a tensor is still in use; for sparse ones, the tensor."""
-    weak: Any = getattr(sys.modules.get("torch.multiprocessing.reductions"), "StorageWeakRef", None)
-    try:
-        storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
-        storage_ref = weak(storage if storage.data_ptr() else None)
-        storage_ref.expired()
-    except Exception:  # without memory, as a sparse one, or a release that keeps this elsewhere
-        reference = ref(tensor)
-        return lambda: reference() is not None
-    return lambda: not storage_ref.expired()

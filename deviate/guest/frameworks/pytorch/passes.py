@@ -13,13 +13,10 @@ from sys import _getframe
 from ... import names
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
-from ...observers.capture import example_keys
+from ...observers.capture_sets import CaptureLoop
 from ...project import outwards
 from ...seeds import wraps_like
-from .batches import Kinds, Memory, memory
-from .tensors import buffer, kind
-
-OUTPUTS, TRUTH, KEYS = "outputs", "truth", "keys"
+from .batches import Kinds, shares
 
 
 class Pass:
@@ -27,6 +24,7 @@ class Pass:
 
     Attributes:
         data: what it goes through; passes of the same data and model in one evaluation replace each other.
+        is_fallback: whether it counts only in a script that knows no evaluation mode.
         moves: how often its iterator was asked.
         first: refers to the first input of calls on arrays.
     """
@@ -37,6 +35,7 @@ class Pass:
         self.first: Any = None
         self.name = ""
         self.is_training = False
+        self.is_fallback = False
         self.moves = 0
         self.matched = -1
         self.is_ahead = False
@@ -49,118 +48,52 @@ class Pass:
 
 
 class Batch:
-    """A batch of a loader, or the inputs of a model; `calls` are the forward passes on it.
+    """A batch of a loader, or the inputs of a model.
 
     Attributes:
-        is_tried: whether an optimizer may still move for it, for gradients were on.
-        is_fallback: whether it counts only in a script that knows no evaluation mode.
+        n_calls: how often each model was called with it, by the number of the model.
     """
 
     def __init__(self, of_pass: Pass, value: Any, tensors: list[Any]) -> None:
         self.of_pass = of_pass
         self.value = value
         self.tensors = tensors
-        self.trace(tensors)
         self.is_taken = False
-        self.is_tried = False
-        self.is_fallback = False
-        self.calls: list[Call] = []
-
-    def trace(self, tensors: list[Any]) -> None:
-        """What identifies the batch later."""
-        self.memories = [Memory(tensor) for tensor in tensors]
-
-    def lies_at(self, addresses: set[int]) -> bool:
-        """Whether one of its tensors is still at this memory address."""
-        return any(memory.address in addresses and memory.is_held() for memory in self.memories)
+        self.n_calls: dict[int, int] = {}
 
     def forget(self) -> None:
-        """Discard the data of a training batch, keeping only what identifies it."""
+        """Discard the data of a batch that is no longer passed to a model."""
         self.tensors, self.value = [], None
 
 
 class Call:
-    """An outermost forward pass with its outputs, which are identified by their memory.
+    """The latest outermost forward pass.
 
     Attributes:
-        arrays: the numbers of outputs, true labels and columns; the inputs, and their keys once it is settled.
-        more: further outputs, by suffix.
+        rows: the copy of the outputs that its loop has.
     """
 
-    def __init__(
-        self, module: Any, output: Any, inputs: list[Any], arrays: dict[str, Any], more: dict[str, Any]
-    ) -> None:
-        self.module = _numbers.setdefault(module, next(_count))
-        self.kind = type(module)
+    def __init__(self, loop: CaptureLoop, batch: Batch, number: int, output: Any, inputs: list[Any], rows: Any) -> None:
+        self.loop = loop
+        self.batch = batch
+        self.number = number
         self.output = weakref.ref(output)
-        self.memory = Memory(output)
-        self.address, self.shape = output.data_ptr(), tuple(output.shape)
         self.inputs = [weakref.ref(tensor) for tensor in inputs]
-        self.arrays = arrays
-        self.more = more
-        self.is_keyed = False
+        self.rows = rows
 
-    def size(self) -> int:
-        """Size in bytes."""
-        return sum(size_of(value) for value in (*self.arrays.values(), *self.more.values()))
-
-    def settle(self) -> None:
-        """Copy pending tensors to the host, and replace the inputs by their keys."""
-        for arrays in (self.arrays, self.more):
-            arrays.update({name: to_host(value) for name, value in arrays.items()})
-        if KEYS in self.arrays and not self.is_keyed:
-            self.is_keyed = True
-            self.arrays[KEYS] = example_keys(self.arrays[KEYS])
-
-
-def to_host(value: Any) -> Any:
-    """The numbers of a tensor on the host, copied from a device if necessary."""
-    return value if type(value) is tuple else (kind(value), tuple(value.shape), bytes(buffer(value)))
-
-
-def size_of(value: Any) -> int:
-    """Size in bytes."""
-    return len(value[2]) if type(value) is tuple else value.numel() * value.element_size()
+    def undo(self) -> None:
+        """The next model is given these outputs, which are therefore no result."""
+        self.loop.batches.pop()
+        self.batch.n_calls[self.number] -= 1
 
 
 _numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 _count = count()
-"""A number for each module that was called; an id goes to another one once its module is gone."""
 
 
-class Sets:
-    """Names of the sets of one evaluation; a later pass over the same data replaces the earlier one."""
-
-    def __init__(self, capture: Any) -> None:
-        self.capture = capture
-        self.users: dict[str, tuple[Pass, int]] = {}
-
-    def pick_calls(self, batch: Batch) -> list[tuple[str, Call]]:
-        """The first and the last call of each model on a batch, with the names of their sets."""
-        groups: dict[int, list[Call]] = {}
-        for call in batch.calls:
-            groups.setdefault(call.module, []).append(call)
-        sets = []
-        for module, calls in groups.items():
-            name = self._name(batch.of_pass, module)
-            sets.append((name, calls[0]))
-            if len(calls) > 1:
-                sets.append((name + "_again", calls[-1]))
-        return sets
-
-    def _name(self, of_pass: Pass, module: int) -> str:
-        """The name of a set, with a number if another set of the evaluation has the same name."""
-        number, name, users = 1, of_pass.name, self.users
-        while name in users and not (users[name][0].is_same(of_pass) and users[name][1] == module):
-            number += 1
-            name = "%s_%d" % (of_pass.name, number)
-        if name not in users:
-            users[name] = (of_pass, module)
-        elif users[name][0] is not of_pass:
-            users[name] = (of_pass, module)
-            self.capture.again(name)
-            self.capture.again(name + "_again")
-        return name
+def number_of(module: Any) -> int:
+    """A number for each module that was called; an id goes to another one once its module is gone."""
+    return _numbers.setdefault(module, next(_count))
 
 
 def arguments_by_name(module: Any, args: Any, kwargs: Any) -> dict[str, Any]:
@@ -225,34 +158,20 @@ class TensorOrigins:
             loader = getattr(iterator, "_deviate_loader", None)
             of_pass = iterator._deviate_capture = Pass(iterator._dataset, loader)
         of_pass.moves += 1
-        if of_pass.is_training:  # almost all batches: they are only examined if something is evaluated meanwhile
+        if of_pass.is_training:
             self.batches.clear()
-            self.batches.append(Batch(of_pass, batch, []))
-            return
-        next_batch = Batch(of_pass, batch, list(self.kinds.tensors(batch)))
-        if len(self.batches) == self.batches.maxlen:
+        elif len(self.batches) == self.batches.maxlen:
             self.batches[0].forget()  # its calls may wait for the end of the evaluation, and need not keep it
-        self.batches.append(next_batch)
+        self.batches.append(Batch(of_pass, batch, list(self.kinds.tensors(batch))))
 
     def is_training(self) -> bool:
         """Whether the latest batch of a loader is used for training."""
         return bool(self.batches) and self.batches[-1].of_pass.is_training
 
-    def forget_training(self) -> None:
-        """Discard data of training batches."""
-        for batch in self.batches:
-            if batch.of_pass.is_training and batch.memories:
-                batch.forget()
-
     def batch(self, inputs: list[Any]) -> Batch | None:
         """The batch of a loader that contains the inputs; None if there is none."""
-        for batch in self.batches:
-            if batch.of_pass.is_training and not batch.memories:
-                batch.trace(list(self.kinds.tensors(batch.value)))
-                batch.forget()
-        addresses = {memory(tensor) for tensor in inputs}
         for batch in reversed(self.batches):
-            if batch.lies_at(addresses):
+            if any(shares(one, other) for one in batch.tensors for other in inputs):
                 return _mark_matched(batch)
         if not self.batches or not inputs:
             return None
@@ -261,8 +180,7 @@ class TensorOrigins:
         if of_pass.is_over and not of_pass.is_ahead:
             return None
         if of_pass.is_training:
-            alike = {held_memory.shape for held_memory in latest.memories}
-            return latest if any(tuple(tensor.shape) in alike for tensor in inputs) else None
+            return latest if any(one.shape == other.shape for one in inputs for other in latest.tensors) else None
         pass_batches = [batch for batch in self.batches if batch.of_pass is of_pass]
         if of_pass.matched < 0:
             of_pass.is_ahead = len(pass_batches) > 1

@@ -11,14 +11,14 @@ from __future__ import annotations
 import sys
 import weakref
 from contextlib import nullcontext
-from math import prod
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...npz import CODES
+from ...observers.capture_sets import CaptureLoop, Loops, Way
 from .around import Surroundings, choices
 from .batches import Kinds, fits, shares
-from .passes import KEYS, OUTPUTS, TRUTH, Batch, Call, Pass, Sets, TensorOrigins, arguments_by_name, size_of, to_host
+from .passes import Batch, Call, Pass, TensorOrigins, arguments_by_name, number_of
 from .proof import Trained
 from .replaced import Replaced
 from .tensors import kind
@@ -39,11 +39,11 @@ class Losses:
         self.predictions = predictions
         self.kinds = predictions.kinds
         self.replaced = Replaced()
-        self.call: Call | None = None
+        self.awaited: tuple[Call, Any] | None = None
 
-    def await_labels(self, call: Call) -> None:
-        """Start waiting for the labels of an output."""
-        self.call = call
+    def await_labels(self, call: Call, output: Any) -> None:
+        """Start waiting for the labels of an output, which is kept until then: a loss may be given a view of it."""
+        self.awaited = call, output.detach()
         predictions = self.predictions
         if not self.replaced.entries:
 
@@ -60,36 +60,34 @@ class Losses:
 
     def take_back(self) -> None:
         """The evaluation has ended."""
-        self.call = None
+        self.awaited = None
         self.replaced.take_out()
 
     def _see(self, args: Any, kwargs: Any) -> None:
-        call = self.call
         output = args[0] if args else kwargs.get("input")
         target = args[1] if len(args) > 1 else kwargs.get("target")
-        if call is None or not self.kinds.has_rows(output) or not self.kinds.has_rows(target):
+        if self.awaited is None or not self.kinds.has_rows(output) or not self.kinds.has_rows(target):
             return
         if self.predictions.is_strange():  # something would see what is done to tensors now
             return
-        if output.data_ptr() != call.address or output.numel() != prod(call.shape) or not call.memory.is_held():
+        call, awaited = self.awaited
+        if output.data_ptr() != awaited.data_ptr() or output.numel() != awaited.numel():
             return
         if any(source is not None and shares(source, target) for source in (reference() for reference in call.inputs)):
             return  # joined outputs have no labels of their own
-        if output.shape[0] != call.shape[0]:  # one row per position, as for sequences
-            if tuple(output.shape[1:]) != call.shape[-1:] or target.numel() != prod(call.shape[:-1]):
+        shape = awaited.shape
+        if output.shape[0] != shape[0]:  # one row per position, as for sequences
+            if output.shape[1:] != shape[-1:] or target.numel() != shape[:-1].numel():
                 return
-            target, output = target.reshape(call.shape[:-1]), output.reshape(call.shape)
+            target, output = target.reshape(shape[:-1]), awaited
         if fits(target, output):
-            self.call = None
+            self.awaited = None
             self.predictions.take_labels(call, target)
 
 
 # ---------------------------------------------------------------- outputs of evaluations
 
 FRAMEWORK = "torch"
-MOST_WAITING = 1 << 28
-"""Bytes that may wait for the end of the evaluation: copies on accelerators, so that no pass has to, and inputs, which
-may never need their keys."""
 
 
 def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: Any) -> Predictions | None:
@@ -103,14 +101,16 @@ def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: A
     return predictions
 
 
-class Predictions:
-    """Captures the outputs of evaluations."""
+class Predictions(Loops):
+    """Captures the outputs of evaluations. A loop has the outputs of one model in one pass.
+
+    A second loop has the last output where a model is called several times with a batch, as for an attack.
+    """
 
     def __init__(self, torch: Any, context: AdapterContext, trained: Trained) -> None:
+        super().__init__(context.capture, context.project, FRAMEWORK)
         self.torch = torch
         self.context = context
-        self.capture = context.capture
-        self.recorder = context.recorder
         self.trained = trained
         self.kinds = Kinds(torch)
         self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", nullcontext)
@@ -128,16 +128,13 @@ class Predictions:
         self.training_places: set[Any] = set()
         self.of_optimizers: dict[int, tuple[Any, bool]] = {}
         self.last: Call | None = None
-        self.step = self.capture.step()
         self._begin_phase()
-        self.capture.at_end.append(self._hand_over)
 
     def _begin_phase(self) -> None:
-        self.open: list[Batch] = []
+        self.loops = []
+        self.roots: list[tuple[Pass, int, Way]] = []
         self.origins.arrays = {}
         self.losses.take_back()
-        self.sets = Sets(self.capture)
-        self.waiting = 0
 
     def patch(self) -> None:
         """Observe updates of weights."""
@@ -146,7 +143,7 @@ class Predictions:
             return
 
         def moves(optimizer: Any, args: Any, kwargs: Any) -> None:
-            if (self.open or self.tried is not None) and not self.is_compiling():
+            if (self.loops or self.tried is not None) and not self.is_compiling():
                 self.run_guarded("a step of an optimizer", self._see_step, optimizer)
 
         register(moves)
@@ -162,7 +159,7 @@ class Predictions:
         """A training forward pass begins: the evaluation ends, if training and evaluation can be distinguished."""
         if not self.has_evaluated:
             return
-        if not self.open and self.origins.is_training():
+        if not self.loops and self.origins.is_training():
             self.tried = None
         elif self.capture.is_script_thread() and not self.is_strange():
             batch = self.origins.batch(list(self.kinds.tensors((args, kwargs))))
@@ -204,43 +201,46 @@ class Predictions:
     def _keep(self, module: Any, args: Any, kwargs: Any, output: Any, is_training: bool) -> None:
         inputs = list(self.kinds.tensors((args, kwargs)))
         previous = self.last
-        batch = self._batch_of_previous(inputs) or self.origins.batch(inputs) or self._array(inputs)
+        batch = self._batch_of_previous(inputs) or self.origins.batch(inputs) or self.origins.array(inputs)
         if batch is None:
             return
-        is_tried = self.torch.is_grad_enabled()
-        if is_tried:
-            self.tried = batch.of_pass
         of_pass = batch.of_pass
+        if self.torch.is_grad_enabled():
+            self.tried = of_pass
         if of_pass.is_training or (is_training and of_pass.loader is None and of_pass.data in self.training_places):
             return
         scores = self.kinds.output(output, inputs[0].shape[0] if inputs else None, module)
         if scores is None:
             return
-        if not self.open:
-            self.step = self.capture.step()
-        is_further = bool(batch.calls) and batch.calls[-1] is previous and self._is_further(previous, inputs, batch)
         around = self.around.beside(inputs) if batch.value is None else []
         truth = self.around.truth(batch, arguments_by_name(module, args, kwargs), scores, inputs, around)
         scores = self.kinds.choose(module, output, scores, truth)
-        keyed = self._input(batch, inputs, truth, scores)
-        columns = choices(around, scores.shape[0], self.kinds)
-        arrays = {OUTPUTS: scores, TRUTH: truth, KEYS: keyed, **columns}
-        numbers = {name: self._take(tensor) for name, tensor in arrays.items() if tensor is not None}
+        if previous is not None and previous.batch is batch and self._is_further(previous, inputs):
+            previous.undo()
+        of_pass.name = of_pass.name or self.around.name(of_pass, inputs)
+        of_pass.is_fallback |= is_training
+        loop = self._loop(batch, number_of(module))
+        rows, labels, keyed = map(self._copy, (scores, truth, self._input(batch, inputs, truth, scores)))
         more = {} if module.training else self._further_outputs(module, args, kwargs, output)
-        self.last = Call(module, scores, inputs, numbers, more)
+        loop.add(rows, labels, [] if keyed is None else [keyed], more)
+        loop.columns.update(choices(around, scores.shape[0], self.kinds))
+        self.last = Call(loop, batch, number_of(module), scores, inputs, rows)
         if truth is None and not is_training:
-            self.losses.await_labels(self.last)
-        if is_further:
-            batch.calls.pop()
-        batch.calls.append(self.last)
-        batch.is_tried |= is_tried
-        batch.is_fallback |= is_training
-        if batch not in self.open:
-            self.open.append(batch)
-            batch.of_pass.name = batch.of_pass.name or self.around.name(batch.of_pass, inputs)
-        self.waiting += self.last.size()
-        if self.waiting > MOST_WAITING:
-            self._release()
+            self.losses.await_labels(self.last, scores)
+
+    def _loop(self, batch: Batch, number: int) -> CaptureLoop:
+        """The loop for the next output of a model for a batch: of the first one, or of the last one of several."""
+        of_pass, n_calls = batch.of_pass, batch.n_calls.get(number, 0)
+        batch.n_calls[number] = n_calls + 1
+        root = of_pass, number, bool(n_calls)
+        loop = next((each for each in self.loops if each.root == root), None)
+        if loop is None:
+            data = next((data for other, of, data in self.roots if of == number and other.is_same(of_pass)), Way())
+            self.roots.append((of_pass, number, data))
+            loop = self.begin(of_pass.name + "_again" * bool(n_calls), data, root, self.capture.step())
+        elif n_calls > 1:
+            loop.batches.pop()
+        return loop
 
     def _further_outputs(self, module: Any, args: Any, kwargs: Any, output: Any) -> dict[str, Any]:
         """Outputs for augmented images, by suffix. Modules that are called for them are not seen as evaluations."""
@@ -249,7 +249,7 @@ class Predictions:
         was_inside, self.context.is_inside = self.context.is_inside, True
         try:
             outputs = self.augmented.outputs(module, args, kwargs, output)
-            return {suffix: self._take(tensor) for suffix, tensor in outputs.items()}
+            return {suffix: self._copy(tensor) for suffix, tensor in outputs.items()}
         except Exception as error:
             self.recorder.fault("further outputs of %s" % type(module).__name__, error)
             return {}
@@ -260,25 +260,19 @@ class Predictions:
 
     def _batch_of_previous(self, inputs: list[Any]) -> Batch | None:
         """The batch from which the previous model computed these inputs."""
-        if self.last is None or not self.open or self.last not in self.open[-1].calls:
-            return None
-        output = self.last.output()
-        return self.open[-1] if output is not None and any(shares(output, tensor) for tensor in inputs) else None
+        output = None if self.last is None else self.last.output()
+        is_given = output is not None and any(shares(output, tensor) for tensor in inputs)
+        return self.last.batch if self.last is not None and is_given else None
 
-    def _array(self, inputs: list[Any]) -> Batch | None:
-        batch = self.origins.array(inputs)
-        if batch is not None and self.open and self.open[-1].of_pass.loader is None:
-            self.open[-1].forget()
-        return batch
-
-    def _is_further(self, previous: Call, inputs: list[Any], batch: Batch) -> bool:
+    def _is_further(self, previous: Call, inputs: list[Any]) -> bool:
         """Whether a model gets the output of the previous one, so that both are parts of one."""
         output = previous.output()
         if output is not None and any(shares(output, tensor) for tensor in inputs):
             return True
-        sizes = {tensor.numel() for tensor in batch.tensors}
-        return bool(batch.tensors) and not any(
-            tensor.numel() in sizes or any(shares(tensor, batch_tensor) for batch_tensor in batch.tensors)
+        tensors = previous.batch.tensors
+        sizes = {tensor.numel() for tensor in tensors}
+        return bool(tensors) and not any(
+            tensor.numel() in sizes or any(shares(tensor, batch_tensor) for batch_tensor in tensors)
             for tensor in inputs
         )
 
@@ -292,33 +286,14 @@ class Predictions:
     def take_labels(self, call: Call, labels: Any) -> None:
         """Store the labels of an output, which were passed to a loss."""
         with self.without_functions():
-            call.arrays[TRUTH] = self._take(labels)
+            call.loop.batches.label(call.rows, lambda: self._copy(labels))
 
-    def _take(self, tensor: Any) -> Any:
-        """Copy a tensor: to the host immediately, or on an accelerator to a pending copy there."""
+    def _copy(self, tensor: Any) -> Any:
+        """A copy of a tensor on its device, in a type that NumPy has; None of nothing."""
+        if tensor is None:
+            return None
         tensor = tensor.detach()
-        if kind(tensor) not in CODES:
-            tensor = tensor.float()
-        may_wait = tensor.device.type != "cpu" and self.waiting + size_of(tensor) <= MOST_WAITING
-        return tensor.clone() if may_wait else to_host(tensor)
-
-    def _release(self) -> None:
-        """Reduce pending data: certain evaluations are moved to their sets, and of other inputs only keys are kept.
-
-        The latest batches are kept, as they may be passed to a model again.
-        """
-        self.waiting = 0
-        latest = {id(batch) for batch in (*self.origins.batches, self.open[-1])}
-        done: list[Batch] = []
-        still_open: list[Batch] = []
-        for batch in self.open:
-            may_train = batch.is_tried or batch.is_fallback or batch.of_pass is self.tried
-            (still_open if may_train or id(batch) in latest else done).append(batch)
-        self.open = still_open
-        self._give(done)
-        for batch in still_open:
-            for call in batch.calls:
-                call.settle()
+        return tensor.clone() if kind(tensor) in CODES else tensor.float()
 
     # ------------------------------------------------------------ ends
 
@@ -341,36 +316,25 @@ class Predictions:
         if self.tried is not None:
             self.tried.is_training = True
             self.tried = None
-        self.origins.forget_training()
-        for batch in self.open:
-            if batch.is_fallback and batch.of_pass.loader is None:
-                batch.of_pass.is_training = True
-                self.training_places.add(batch.of_pass.data)
-        self.open = [batch for batch in self.open if not batch.of_pass.is_training]
+        for of_pass, *_ in (loop.root for loop in self.loops):
+            if of_pass.is_fallback and of_pass.loader is None:
+                of_pass.is_training = True
+                self.training_places.add(of_pass.data)
+        self.loops = [loop for loop in self.loops if not loop.root[0].is_training]
         self.last = None
-        if self.open:
+        if self.loops:
             self.capture.end_evaluation()
         else:
             self._begin_phase()
 
-    def _hand_over(self) -> None:
-        """The evaluation has ended: move all rows to their sets."""
-        batches = [batch for batch in self.open if not batch.of_pass.is_training]
-        self.has_evaluated |= any(not batch.is_fallback for batch in batches)
-        if self.has_evaluated:
-            batches = [batch for batch in batches if not batch.is_fallback]
+    def hand_over(self) -> None:
+        """The evaluation has ended. What is computed in training mode counts in a script that knows no other."""
+        passes = {loop.root[0] for loop in self.loops if not loop.root[0].is_training}
+        self.has_evaluated |= any(not of_pass.is_fallback for of_pass in passes)
+        chosen = {of_pass for of_pass in passes if not (self.has_evaluated and of_pass.is_fallback)}
+        self.loops = [loop for loop in self.loops if loop.root[0] in chosen]
         try:
-            self._give(batches)
+            super().hand_over()
         finally:
             self.last = None
             self._begin_phase()
-
-    def _give(self, batches: list[Batch]) -> None:
-        """Add calls to the sets that their rows belong to."""
-        for batch in batches:
-            for name, call in self.sets.pick_calls(batch):
-                call.settle()
-                self.capture.rows(name, call.arrays, FRAMEWORK, step=self.step)
-                for suffix, more in call.more.items():
-                    further = "%s+%s" % (name, suffix)
-                    self.capture.rows(further, {**call.arrays, OUTPUTS: more}, FRAMEWORK, step=self.step)

@@ -15,8 +15,8 @@ from types import FrameType
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Mapping
 from ...observers.augmentations import Augmentation, Images
-from ...observers.capture_sets import CaptureLoop, Loops
-from ...observers.rows import NOTHING, arrays_in, first, numbers
+from ...observers.capture_sets import Loops
+from ...observers.rows import NOTHING, arrays_in, augmented, numbers
 from ...regions import Held
 from .proof import TensorFlowProof
 
@@ -104,23 +104,14 @@ class ModelCalls(Loops):
         if get_ident() == self.capture.thread:
             self.drawn = iterator, batch
 
-    def _loop(self, frame: FrameType) -> CaptureLoop:
-        """The loop that yielded the latest batch."""
-        iterator = self.drawn[0] if self.drawn is not None else None
-        step = self.capture.step()
-        loop = self.find_loop(iterator, step)
-        if loop is not None:
-            return loop
-        dataset = getattr(iterator, "_dataset", None)
-        return self.begin(self.sets.name(self if dataset is None else dataset, frame)[0], dataset, iterator, step)
-
     def _add(self, model: Any, outputs: Any, truth: Any, inputs: list[Any], frame: FrameType) -> None:
         if not self.capture.is_script_thread():
             return
         rows = outputs.shape[0] if len(outputs.shape) else 0
-        loop = self._loop(frame)
-        if truth is None and self.drawn is not None:
-            truth = _labels(self.drawn[1], inputs, rows)
+        iterator, batch = self.drawn or (None, None)
+        loop = self.loop_of(next(iter(inputs), None), frame, iterator)
+        if truth is None and iterator is not None:
+            truth = _labels(batch, inputs, rows)
         elif truth is None and inputs:
             truth = numbers(self.sets.beside(inputs[0], frame))
         loop.add(outputs, truth, inputs, self.augmented.outputs(partial(model, training=False), inputs, outputs))
@@ -232,10 +223,5 @@ class AugmentedCalls:
             return NOTHING
         is_first = sys.modules["keras.src.backend.config"].image_data_format() == "channels_first"
         augmentation = Augmentation(context.capture, Images((2, 3) if is_first else (1, 2)))
-        arrays = list(arrays_in([inputs]))
-        guarded = context.recorder.guarded("augmented outputs of Keras")
-        with Held(context, "is_inside", True), Held(context, "is_own_call", True), guarded:
-            images = numbers(arrays[0]) if len(arrays) == 1 else None
-            results = numbers(first(outputs))
-            return augmentation.outputs(images, results, lambda copy: numbers(first(call(copy))))
-        return NOTHING
+        with Held(context, "is_inside", True), Held(context, "is_own_call", True):
+            return augmented(augmentation, inputs, outputs, call)

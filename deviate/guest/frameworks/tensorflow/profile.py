@@ -6,9 +6,11 @@ import os
 import re
 import shutil
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 
 from ...adapter_context import AdapterContext
-from ...annotations import Any, Callable, Iterator
+from ...annotations import Any, Callable, Iterable
 from ...observers.capture import FOLDER
 from ...profiling import ProfiledWindow
 
@@ -54,9 +56,9 @@ def _read(folder: str) -> dict[str, Any]:
     if not traces:
         raise OSError("the profiler left no trace")
     with open(traces[0], "rb") as file:
-        data = file.read()
-    on_device = read_device(data)
-    times = on_device or read_host(data)
+        space = space_of(file.read())
+    on_device = read_device(space)
+    times = on_device or read_host(space)
     kernels: list[list[Any]] = [[name, calls, seconds] for name, (calls, seconds) in times.items()]
     return {
         "device": "gpu" if on_device else "cpu",
@@ -67,13 +69,10 @@ def _read(folder: str) -> dict[str, Any]:
 
 # ---------------------------------------------------------------- trace files
 
-# `*.xplane.pb`, read without protobuf: the self time of each operation.
-# Source: tensorflow/tsl/profiler/protobuf/xplane.proto for the numbers of the fields; the encoding of Protocol Buffers.
+# `*.xplane.pb`, read by the module that TensorFlow brings along: the self time of each operation.
 
-VARINT, EIGHT_BYTES, BYTES, FOUR_BYTES = 0, 1, 2, 5
-PLANES, NAME, LINES, EVENT_NAMES = 1, 2, 3, 4
-EVENTS, EVENT_NAME_ID, OFFSET, DURATION = 4, 1, 2, 3
-KEY, VALUE = 1, 2
+SPACES = ("tensorflow.tsl.profiler.protobuf.xplane_pb2", "tensorflow.core.profiler.protobuf.xplane_pb2")
+"""Where the module is: from TensorFlow 2.12 on, and before."""
 PICOSECONDS = 1e12
 OPERATION = re.compile(r"[^:\s]+:(\w+)")
 """An operation of a graph, `path/of/its/name:Kind`; what the runtime itself does is named otherwise."""
@@ -81,48 +80,44 @@ GPU, STREAM = "/device:GPU", "Stream"
 MEMORY = ("Memcpy", "memcpy", "Memset", "memset")
 
 
-def read_device(data: bytes) -> dict[str, list[float]]:
+def space_of(data: bytes) -> Any:
+    """The planes of a trace. Raises `google.protobuf.message.DecodeError` where it is none."""
+    name = next(name for name in SPACES if find_spec(name.rpartition(".")[0]) and find_spec(name))
+    return import_module(name).XSpace.FromString(data)
+
+
+def read_device(space: Any) -> dict[str, list[float]]:
     """Kernels that ran on a GPU, by name; copies and fills of memory are left out."""
-    return _read_plane(data, GPU, STREAM, lambda name: "" if name.startswith(MEMORY) else name)
+    return _read_plane(space, GPU, STREAM, lambda name: "" if name.startswith(MEMORY) else name)
 
 
-def read_host(data: bytes) -> dict[str, list[float]]:
+def read_host(space: Any) -> dict[str, list[float]]:
     """Operations that ran on the CPU, by kind."""
 
     def kind(name: str) -> str:
         match = OPERATION.fullmatch(name)
         return match.group(1) if match else ""
 
-    return _read_plane(data, "/host:CPU", "", kind)
+    return _read_plane(space, "/host:CPU", "", kind)
 
 
-def _read_plane(data: bytes, plane: str, line: str, known_as: Callable[[str], str]) -> dict[str, list[float]]:
+def _read_plane(space: Any, of_plane: str, of_line: str, known_as: Callable[[str], str]) -> dict[str, list[float]]:
     """Read planes and lines whose names have these prefixes; events with an empty name are left out."""
     times: dict[str, list[float]] = {}
-    for number, content in _fields(memoryview(data)):
-        if number == PLANES:
-            parts = list(_fields(content))
-            if _text(parts, NAME).startswith(plane):
-                names = dict(_event_name(field) for place, field in parts if place == EVENT_NAMES)
-                labels = {number: known_as(name) for number, name in names.items()}
-                for place, its in parts:
-                    if place == LINES:
-                        fields = list(_fields(its))
-                        if _text(fields, NAME).startswith(line):
-                            _add(times, [field for at, field in fields if at == EVENTS], labels)
+    for plane in space.planes:
+        if plane.name.startswith(of_plane):
+            labels = {number: known_as(entry.name) for number, entry in plane.event_metadata.items()}
+            for line in plane.lines:
+                if line.name.startswith(of_line):
+                    _add(times, line.events, labels)
     return times
 
 
-def _add(times: dict[str, list[float]], events: list[memoryview], labels: dict[int, str]) -> None:
+def _add(times: dict[str, list[float]], events: Iterable[Any], labels: dict[int, str]) -> None:
     """Add the events of one thread or stream; the time of nested events is subtracted."""
-    spans = []
-    for content in events:
-        event = {number: value for number, value in _fields(content) if isinstance(value, int)}
-        name = labels.get(event.get(EVENT_NAME_ID, 0), "")
-        if name:
-            spans.append((event.get(OFFSET, 0), -event.get(DURATION, 0), name))
+    spans = [(each.offset_ps, -each.duration_ps, labels.get(each.metadata_id, "")) for each in events]
     around: list[tuple[int, str]] = []
-    for begin, minus, name in sorted(spans):
+    for begin, minus, name in sorted(span for span in spans if span[2]):
         while around and around[-1][0] <= begin:
             around.pop()
         entry = times.setdefault(name, [0, 0.0])
@@ -131,53 +126,3 @@ def _add(times: dict[str, list[float]], events: list[memoryview], labels: dict[i
         if around:
             times[around[-1][1]][1] += minus / PICOSECONDS
         around.append((begin - minus, name))
-
-
-def _event_name(entry: memoryview) -> tuple[int, str]:
-    """The event name in a map entry, whose key is the id."""
-    key, name = 0, ""
-    for number, value in _fields(entry):
-        if number == KEY and isinstance(value, int):
-            key = value
-        elif number == VALUE:
-            name = _text(list(_fields(value)), NAME)
-    return key, name
-
-
-def _text(fields: list[tuple[int, Any]], number: int) -> str:
-    return next((bytes(value).decode("utf-8", "replace") for at, value in fields if at == number), "")
-
-
-def _fields(message: memoryview) -> Iterator[tuple[int, Any]]:
-    """Yield number and value of each field: an integer, or bytes for length-delimited fields.
-
-    Raises:
-        ValueError: it is no message.
-        IndexError: it is cut off.
-    """
-    at, end = 0, len(message)
-    while at < end:
-        key, at = _varint(message, at)
-        number, kind = key >> 3, key & 7
-        if kind == VARINT:
-            value, at = _varint(message, at)
-            yield number, value
-        elif kind == BYTES:
-            length, at = _varint(message, at)
-            yield number, message[at : at + length]
-            at += length
-        elif kind in (EIGHT_BYTES, FOUR_BYTES):
-            at += 8 if kind == EIGHT_BYTES else 4
-        else:
-            raise ValueError("not a message of Protocol Buffers")
-
-
-def _varint(message: memoryview, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = message[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-        shift += 7

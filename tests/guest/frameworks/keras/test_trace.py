@@ -188,11 +188,9 @@ def test_a_step_of_fit_tells_states_weights_batch_loss_and_update(runs: Traced) 
     assert "scaled/batch_normalization/moving_mean" in runs.names("update")
 
 
-def test_layers_and_gradients_of_an_eager_step_are_recorded(runs: Traced) -> None:
+def test_layers_of_an_eager_step_are_recorded(runs: Traced) -> None:
     step = 5 * runs.parts.index("eager")
-    weights = [name for name in runs.names("update", step) if name.startswith("small/")]
-    assert runs.names("gradient", step) == weights
-    assert len(weights) == 4
+    assert len([name for name in runs.names("update", step) if name.startswith("small/")]) == 4
     assert runs.names("module", step) == ["small/dense_2", "small/scale", "small/dense_3", "small"]
     places = {line[1]: line[3] for line in runs.lines if line[0] == "place"}
     (line,) = {places[line[4]] for line in runs.lines if line[:2] == ["module", "small"]}

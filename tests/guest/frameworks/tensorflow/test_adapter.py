@@ -160,39 +160,3 @@ def test_scalars_of_graph_summaries_are_recorded(tmp_path: Path, plainly: Callab
     assert named[-1] == ("best", [["train.py", 24]], [], 0.5)
     off = plainly(child)
     assert on.stdout == off.stdout
-
-
-def test_a_managed_call_that_writes_summaries_counts_their_steps(tmp_path: Path) -> None:
-    text = """\
-import os
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-import tensorflow.compat.v1 as tf
-tf.disable_eager_execution()
-
-def train():
-    w = tf.get_variable("w", initializer=1.0)
-    loss = w ** 2
-    tf.summary.scalar("loss", loss)
-    step = tf.train.GradientDescentOptimizer(0.25).minimize(loss, tf.train.get_or_create_global_step())
-    writer = tf.summary.FileWriter("model/eval")
-    options = {"save_checkpoint_steps": 1000, "save_summaries_steps": 2, "log_step_count_steps": None}
-    with tf.train.MonitoredTrainingSession("", True, "model", **options) as session:
-        for _ in range(6):
-            session.run(step)
-    writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="loss", simple_value=0.5)]), 6)
-
-train()
-x = 0.5
-print(x)
-"""
-    result = Child(tmp_path, text).tap("print(«x»)").loop("\n«train()»", 18, "managed").run()
-    assert (result.stdout, result.of("error")) == ("0.5\n", []), result.stderr
-    named = [(event[0], event[2], event[4]) for event in result.of("named")]
-    assert named == [
-        ("loss", [0, 1], 1.0),
-        ("loss", [0, 3], 0.0625),
-        ("loss", [0, 5], 0.00390625),
-        ("eval/loss", [0, 6], 0.5),
-    ]
-    assert [event[:2] for event in result.of("step")] == [[0, step] for step in (1, 3, 5, 6)]
-    assert [event[2] for event in result.of("value")] == [[]]
