@@ -1,7 +1,5 @@
 """Collects the environment of runs, once, and writes it beside each run without delaying runs."""
 
-import contextlib
-import itertools
 import json
 import os
 import re
@@ -13,10 +11,10 @@ from pathlib import Path
 
 import deviate
 from deviate.base.redaction import known_secrets, redact_variables
-from deviate.eventlog import decode
 from deviate.model.plan import Spec
 from deviate.model.records import Revision
 from deviate.records.environment import Platform, RunEnvironment, write_environment, write_platform
+from deviate.records.events import events_in
 from deviate.records.layout import event_files
 from deviate.records.schema import Manifest
 from deviate.replay.machine import machine_facts
@@ -191,11 +189,6 @@ THREADS = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
     "BLIS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
 )  # fmt: skip
-WINDOW = 1 << 18
-"""Bytes at the beginning and at the end of an event file that are searched for facts about frameworks: builds when they
-are imported, flags at the end. Reading all of a million events here would take seconds.
-"""
-MOST_FILES = 64
 
 
 class Environments:
@@ -297,13 +290,12 @@ def _in_words(git: Revision | None) -> str:
 def _facts_of_guest(attempt: Path) -> tuple[str, dict[str, str]]:
     """The interpreter of the first process that reported, and framework facts, of which later ones count."""
     executable, facts = "", dict[str, str]()
-    for path in itertools.islice(sorted(event_files(attempt), key=_start), MOST_FILES):
-        for line in _ends(path):
-            with contextlib.suppress(ValueError, IndexError, TypeError, AttributeError):
-                if line.startswith(b'["environment",'):
-                    facts |= {str(name): str(value) for name, value in decode(line)[0].items()}
-                elif line.startswith(b'["start",') and not executable:
-                    executable = str(decode(line)[1]["executable"])
+    for path in sorted(event_files(attempt), key=_start):
+        for kind, event in events_in(path, "start", "environment"):
+            if kind == "environment":
+                facts |= {str(name): str(value) for name, value in event.facts.items()}
+            else:
+                executable = executable or str(event.facts.get("executable", ""))
     return executable, facts
 
 
@@ -311,17 +303,3 @@ def _start(path: Path) -> str:
     """Start time from the name of an event file, `events-<process>-<time>`, in hexadecimal digits."""
     time = path.stem.removesuffix("-cut").rpartition("-")[2]
     return time.rjust(20, "0")
-
-
-def _ends(path: Path) -> list[bytes]:
-    """Lines at both ends of a file; truncated lines cannot be decoded."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(WINDOW)
-            size = os.fstat(file.fileno()).st_size
-            if size <= len(head):
-                return head.splitlines()
-            file.seek(max(len(head), size - WINDOW))
-            return [*head.splitlines(), *file.read().splitlines()]
-    except OSError:
-        return []

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 
 from deviate.model.places import frame_of
-from deviate.records.layout import event_files, log_files
+from deviate.records.events import has_values
+from deviate.records.layout import log_files
 from deviate.records.read import stderr_tail
 from deviate.replay.protocol import Outcome
 
@@ -21,7 +22,6 @@ MISTAKES = (
     (re.compile(r"(?:\S+: error|Error): "), "arguments of the script go after --, as in -- --epochs 5"),
 )
 """Reasons for a crash that no seed changes, with the cure. The last is that of argument parsers (argparse, click)."""
-REPORTS = (b'["value"', b'["named"')
 
 
 def mistake_of(outcome: Outcome, earlier: Iterable[Outcome]) -> str:
@@ -37,11 +37,11 @@ def mistake_of(outcome: Outcome, earlier: Iterable[Outcome]) -> str:
         if match := pattern.match(outcome.reason):
             return f"{outcome.reason}: {cure.format(**match.groupdict())}"
     place = _place(outcome)
-    if not place or _has_reported(outcome):
+    if not place or has_values(outcome.folder):
         return ""
     for other in others:
         is_same = (other.status, other.reason) == ("crashed", outcome.reason) and other.spec.seeds != outcome.spec.seeds
-        if is_same and _place(other) == place and not _has_reported(other):
+        if is_same and _place(other) == place and not has_values(other.folder):
             return f"{outcome.reason}: the same in two runs with different seeds, so correct the script"
     return ""
 
@@ -53,11 +53,3 @@ def _place(outcome: Outcome) -> tuple[str, int] | None:
         return None
     file, line = frames[-1]
     return file.rpartition(f"{outcome.folder.name}/")[2], line
-
-
-def _has_reported(outcome: Outcome) -> bool:
-    for path in event_files(outcome.folder):
-        with path.open("rb") as file:
-            if any(line.startswith(REPORTS) for line in file):
-                return True
-    return False
