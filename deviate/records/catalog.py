@@ -8,9 +8,10 @@ it.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from deviate.model.aggregates import MEAN_LAST
-from deviate.model.analysis import TRACKERS, Metric, Place, Role, Site
+from deviate.model.analysis import TRACKERS, Direction, Metric, Place, Role, Site
 from deviate.model.metric_vocabulary import NEUTRAL, direction_of, item_traits, snake, split_identifier
 from deviate.model.plan import SelectedMetric, Selection
 from deviate.records.events import ValueSource
@@ -167,22 +168,11 @@ class Catalog:
         is_anew = bool(self.n_trainings) and stream.phase == "along" and len(stream.values) != 1
         direction = None if caption.form == "spread" else direction_of(split_identifier(SCOPE.sub(" ", words)))
         role = "other" if caption.form == "spread" else ROLES[kind]
-        metric = Metric(
-            id=-1,
-            name=name,
-            expression=caption.text,
-            file=stream.place.file if stream.place else "",
-            line=stream.place.line if stream.place else 0,
-            sink="print",
-            role=role,
-            direction=direction if role != "other" else None,
-            evidence=(f'printed as "{caption.text}"',),
-            site=None,
-            words=caption.text,
-            kin=shortest_name(stream),
-            is_progress=caption.is_progress,
+        metric = _metric(
+            name, caption.text, stream.place, "print", (role, direction), f'printed as "{caption.text}"',
+            words=caption.text, kin=shortest_name(stream), is_progress=caption.is_progress,
             over=caption.trainings or ("training" if is_anew else ""),  # of one training alone, it is that one's
-        )
+        )  # fmt: skip
         self._streams[stream.key] = self._append(
             metric, name, unit="%" if caption.unit == "%" and not stream.is_share else ""
         )
@@ -222,22 +212,10 @@ class Catalog:
         same = next((one for one in self.added if _is_same(one.metric, source, path, label, words, sink)), None)
         if same is not None:
             return same.name
-        place = self._place(source.site)
-        metric = Metric(
-            id=-1,
-            name=name,
-            expression=found.expression if found else words,
-            file=place.file if place else "",
-            line=place.line if place else 0,
-            sink=sink,
-            role=role,
-            direction=direction if role != "other" else None,
-            evidence=("reported in the runs",),
-            site=source.site,
-            path=path,
-            label=label,
-            words=words,
-        )
+        metric = _metric(
+            name, found.expression if found else words, self._place(source.site), sink, (role, direction),
+            "reported in the runs", site=source.site, path=path, label=label, words=words,
+        )  # fmt: skip
         return self._append(metric, name)
 
     def _tag(self, label: str | None, site: int | None, found: Metric | None) -> str:
@@ -275,6 +253,24 @@ class Catalog:
             aggregate = f"{MEAN_LAST}{self.n_trainings}" if self.n_trainings else "mean"
         self.added.append(SelectedMetric(name, metric, metric.role, metric.direction, aggregate, unit))
         return name
+
+
+def _metric(
+    name: str,
+    expression: str,
+    place: Place | None,
+    sink: str,
+    traits: tuple[Role, Direction | None],
+    evidence: str,
+    *,
+    site: int | None = None,
+    **more: Any,
+) -> Metric:
+    """A metric that has no number yet; only what is a result has a direction."""
+    (role, direction), (file, line) = traits, (place.file, place.line) if place else ("", 0)
+    return Metric(
+        -1, name, expression, file, line, sink, role, direction if role != "other" else None, (evidence,), site, **more
+    )
 
 
 def _words(stream: Stream) -> frozenset[str]:

@@ -4,9 +4,10 @@ A file is read piece by piece and folded at once, so that a value takes 24 bytes
 """
 
 import json
+import os
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -341,24 +342,35 @@ def _value_of(event: Any, kind: type[T], **changed: object) -> T:
     return convert({**dict(zip(event._fields, event, strict=True)), **changed}, kind, strict=False)
 
 
-DATA = b'["evaluation",', b'["drawn",', b'["uncontrolled",', b'["first value",'
-"""Beginnings of events about the data."""
+def events_in(path: Path, *kinds: str, end_bytes: int | None = None) -> Iterator[tuple[str, Any]]:
+    """The events of some kinds in a file, or in its last bytes, each with its kind. All other lines are passed over.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    marks = tuple(f'["{kind}",'.encode() for kind in kinds)
+    with path.open("rb") as file:
+        if end_bytes is not None:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - end_bytes))
+        for line in file:
+            if line.startswith(marks):
+                with suppress(*BAD):
+                    kind, *fields = json.loads(line)
+                    yield kind, event_of(kind, *fields)
+
+
+def has_values(attempt: Path) -> bool:
+    """Whether any process of an attempt recorded a value. Raises OSError."""
+    return any(True for path in event_files(attempt) for _ in events_in(path, *VALUES))
 
 
 def data_events(attempt: Path) -> ProcessLog:
-    """What the events of an attempt say about its data, and nothing else.
-
-    Raises:
-        OSError: a file cannot be read.
-    """
+    """What the events of an attempt say about its data, and nothing else. Raises OSError."""
     log = ProcessLog()
     for path in event_files(attempt):
-        with path.open("rb") as file:
-            for line in file:
-                if line.startswith(DATA):
-                    with suppress(*BAD):
-                        kind, *fields = json.loads(line)
-                        RARE[kind](event_of(kind, *fields), log)
+        for kind, event in events_in(path, "evaluation", "drawn", "uncontrolled", "first value"):
+            with suppress(*BAD):
+                RARE[kind](event, log)
     return log
 
 

@@ -11,14 +11,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deviate.eventlog import LoopsEntry, decode
 from deviate.model.analysis import NAMED
-from deviate.records.events import UNKNOWN_MAIN
+from deviate.records.events import UNKNOWN_MAIN, events_in
 from deviate.records.files import BAD, json_lines, read_end
 from deviate.records.layout import event_files
 from deviate.records.schema import Manifest
 
-MARK = b'["loops",'
 TRAINED = b'["trained",'
 TAIL_BYTES = 1 << 16
 """Bytes at the end of a file that are searched for the counts of loops, which a process writes when it ends."""
@@ -65,13 +63,9 @@ def count_loops(attempt: Path) -> dict[int, RecordedLoop] | None:
 
 
 def _counts(path: Path) -> dict[int, RecordedLoop] | None:
-    for line in reversed(read_end(path, TAIL_BYTES).split(b"\n")):
-        if line.startswith(MARK):
-            with suppress(*BAD):
-                event = decode(line)
-                if isinstance(event, LoopsEntry):
-                    counts = [RecordedLoop(*row) for row in event.rows]
-                    return {count.loop: count for count in counts}
+    events = [event for _, event in events_in(path, "loops", end_bytes=TAIL_BYTES)]
+    with suppress(*BAD):
+        return {row[0]: RecordedLoop(*row) for row in events[-1].rows}
     return None
 
 

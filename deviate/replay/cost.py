@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from deviate.model.cost import CostFactor, CostFindings, KernelCost, KernelTime, Pace, Profile, ProfileFindings, Timed
+from deviate.model.cost import CostFactor, CostFindings, KernelCost, Pace, Profile, ProfileFindings, Timed
 from deviate.model.estimates import Estimate, Unavailable
 from deviate.model.records import Experiment, Run
 from deviate.series.remarks import contention
@@ -103,12 +103,8 @@ def _profile(
     seen = [[profiles[run.id] for run in side if run.id in profiles] for side in runs]
     if not seen[0] or not seen[1]:
         return Unavailable(no_profile or WARMS_UP.reason), ([], [])
-    free_kernels, held_kernels = _kernels(seen[0]), _kernels(seen[1])
-    n_fewest = min(map(len, seen))
-    costs = [
-        _kernel(name, free_kernels.get(name), held_kernels.get(name), n_fewest)
-        for name in {**free_kernels, **held_kernels}
-    ]
+    means = [_kernel_means(side) for side in seen]
+    costs = [_kernel(name, means, min(map(len, seen))) for name in {**means[0], **means[1]}]
     largest = sorted(costs, key=lambda cost: (-max(cost.free_s, cost.held_s), cost.name))[:MOST_KERNELS]
     whole = sum(cost.free_s + cost.held_s for cost in costs)
     first = seen[0][0]
@@ -130,33 +126,23 @@ def _profile(
     return findings, (seen[0], seen[1])
 
 
-def _kernels(profiles: Sequence[Profile]) -> dict[str, KernelTime]:
+def _kernel_means(profiles: Sequence[Profile]) -> dict[str, tuple[float, float]]:
     """Mean seconds and calls of each kernel; a window without it counts as 0."""
-    calls: dict[str, float] = defaultdict(float)
-    seconds: dict[str, float] = defaultdict(float)
-    for profile in profiles:
-        for kernel in profile.kernels:
-            calls[kernel.name] += kernel.calls / len(profiles)
-            seconds[kernel.name] += kernel.seconds / len(profiles)
-    return {name: KernelTime(name, calls[name], seconds[name]) for name in seconds}
+    means: dict[str, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+    for kernel in (kernel for profile in profiles for kernel in profile.kernels):
+        seconds, calls = means[kernel.name]
+        means[kernel.name] = seconds + kernel.seconds / len(profiles), calls + kernel.calls / len(profiles)
+    return dict(means)
 
 
-def _kernel(name: str, free_kernel: KernelTime | None, held_kernel: KernelTime | None, n_fewest: int) -> KernelCost:
+def _kernel(name: str, means: Sequence[Mapping[str, tuple[float, float]]], n_fewest: int) -> KernelCost:
     """Times of one kernel; a factor only with several runs, as one delayed call distorts that of a single run."""
-    factor: Estimate = Unavailable("in one mode only")
+    (free_s, free_calls), (held_s, held_calls) = (side.get(name, (0.0, 0.0)) for side in means)
+    factor: Estimate
     if n_fewest < PROFILED_RUNS:
         factor = Unavailable(f"needs {PROFILED_RUNS + 1} profiled runs of each mode: the first warms up")
-    elif free_kernel is not None and held_kernel is not None:
-        factor = (
-            held_kernel.seconds / free_kernel.seconds
-            if free_kernel.seconds > 0
-            else Unavailable("takes no time with free kernels")
-        )
-    return KernelCost(
-        name,
-        free_kernel.seconds if free_kernel else 0.0,
-        held_kernel.seconds if held_kernel else 0.0,
-        free_kernel.calls if free_kernel else 0.0,
-        held_kernel.calls if held_kernel else 0.0,
-        factor,
-    )
+    elif not all(name in side for side in means):
+        factor = Unavailable("in one mode only")
+    else:
+        factor = held_s / free_s if free_s > 0 else Unavailable("takes no time with free kernels")
+    return KernelCost(name, free_s, held_s, free_calls, held_calls, factor)

@@ -1,22 +1,20 @@
 """Collects the environment of runs, once, and writes it beside each run without delaying runs."""
 
-import contextlib
-import itertools
 import json
 import os
 import re
 import shutil
 import subprocess
-import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import deviate
 from deviate.base.redaction import known_secrets, redact_variables
-from deviate.eventlog import decode
 from deviate.model.plan import Spec
 from deviate.model.records import Revision
 from deviate.records.environment import Platform, RunEnvironment, write_environment, write_platform
+from deviate.records.events import events_in
 from deviate.records.layout import event_files
 from deviate.records.schema import Manifest
 from deviate.replay.machine import machine_facts
@@ -191,12 +189,6 @@ THREADS = (
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
     "BLIS_NUM_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS",
 )  # fmt: skip
-WINDOW = 1 << 18
-"""Bytes at the beginning and at the end of an event file that are searched for facts about frameworks: builds when they
-are imported, flags at the end. Reading all of a million events here would take seconds.
-"""
-MOST_FILES = 64
-LONGEST_ANSWER_S = 90.0
 
 
 class Environments:
@@ -207,8 +199,8 @@ class Environments:
 
     def __init__(self, base: Mapping[str, str] = os.environ) -> None:
         self._base = base
-        self._answers: dict[tuple[str, str], _Answer] = {}
-        self._written: dict[tuple[Path, int], str] = {}
+        self._answers: dict[tuple[str, str], Future[Platform]] = {}
+        self._pool = ThreadPoolExecutor()
 
     def begin(self, spec: Spec, cwd: Path, environment: Mapping[str, str]) -> None:
         """A run has started; returns immediately.
@@ -217,9 +209,7 @@ class Environments:
             cwd: working folder of its command, which has to last until the interpreter has answered or the run ends.
             environment: all variables of its command.
         """
-        interpreter, _ = find_interpreter(spec.command, cwd, environment, wrap=spec.wrap)
-        if interpreter is not None:
-            self._answer(interpreter, cwd, environment, spec)
+        self._ask(spec, cwd, environment)
 
     def write(self, attempt: Path, spec: Spec, manifest: Manifest, cwd: Path, environment: Mapping[str, str]) -> None:
         """Write `environment.json` of an attempt that has ended, before its result; waits for the first answer only.
@@ -231,11 +221,8 @@ class Environments:
             RecordError: the disk does not take it.
         """
         executable, frameworks = _facts_of_guest(attempt)
-        answer = self._answer_for(spec, cwd, environment, executable)
-        experiment = attempt.parents[2]
-        key = (experiment, id(answer))
-        if key not in self._written:
-            self._written[key] = write_platform(experiment, answer.platform(self._base))
+        platform = self._ask(spec, cwd, environment, executable).result()
+        digest = write_platform(attempt.parents[2], platform)
         secrets = (*known_secrets(self._base), *known_secrets(environment))
         ours = {name: value for name, value in environment.items() if self._base.get(name) != value}
         variables = dict(sorted(redact_variables({**_that_matter(environment), **ours}, secrets).items()))
@@ -243,48 +230,27 @@ class Environments:
         threads = {name: environment[name] for name in THREADS if name in environment and name not in of_the_spec}
         git = _in_words(manifest.git)
         version = deviate.__version__
-        write_environment(attempt, RunEnvironment(self._written[key], threads, frameworks, git, variables, version))
+        write_environment(attempt, RunEnvironment(digest, threads, frameworks, git, variables, version))
 
-    def _answer_for(self, spec: Spec, cwd: Path, environment: Mapping[str, str], executable: str) -> "_Answer":
-        """Select the answer by the command, else by the guest's report, unless that is a path in a container."""
+    def _ask(self, spec: Spec, cwd: Path, environment: Mapping[str, str], executable: str = "") -> "Future[Platform]":
+        """The answer of the interpreter that the command names, else of the guest's, unless that is in a container."""
         interpreter, why = find_interpreter(spec.command, cwd, environment, wrap=spec.wrap)
         is_elsewhere = spec.wrap or any(Path(word).name in CONTAINERS for word in spec.command[:1])
         if interpreter is None and not is_elsewhere and os.access(executable, os.X_OK):
             interpreter = Path(executable)
-        return self._answer(interpreter, cwd, environment, spec, why)
-
-    def _answer(
-        self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str], spec: Spec, why: str = ""
-    ) -> "_Answer":
-        place = "" if interpreter is None else os.path.join(os.path.realpath(interpreter.parent), interpreter.name)  # noqa: PTH118
-        theirs = import_path(self._base, spec) if interpreter else why
-        if (place, theirs) not in self._answers:
-            self._answers[place, theirs] = _Answer(interpreter, cwd, environment, why)
-        return self._answers[place, theirs]
+        # Of the copy of one run, the folder alone has a path of its own.
+        place = os.path.join(os.path.realpath(interpreter.parent), interpreter.name) if interpreter else why  # noqa: PTH118
+        key = place, import_path(self._base, spec)
+        if key not in self._answers:
+            self._answers[key] = self._pool.submit(_platform, interpreter, why, cwd, dict(environment), self._base)
+        return self._answers[key]
 
 
-class _Answer:
-    """The answer of one interpreter, queried in a daemon thread."""
-
-    def __init__(self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str], why: str) -> None:
-        self._interpreter: Mapping[str, str] = {"unknown": why or "it did not answer in time"}
-        self._packages: Mapping[str, str] | None = None
-        self._machine: Mapping[str, str] = {}
-        self._platform: Platform | None = None
-        self._thread = threading.Thread(target=self._ask, args=(interpreter, cwd, dict(environment)), daemon=True)
-        self._thread.start()
-
-    def platform(self, base: Mapping[str, str]) -> Platform:
-        """Wait for the answer."""
-        if self._platform is None:
-            self._thread.join(LONGEST_ANSWER_S)
-            self._platform = Platform(self._interpreter, self._packages, self._machine, shell_variables(base))
-        return self._platform
-
-    def _ask(self, interpreter: Path | None, cwd: Path, environment: Mapping[str, str]) -> None:
-        self._machine = machine_facts()
-        if interpreter is not None:
-            self._interpreter, self._packages = ask(interpreter, cwd, environment)
+def _platform(
+    interpreter: Path | None, why: str, cwd: Path, environment: Mapping[str, str], base: Mapping[str, str]
+) -> Platform:
+    facts, packages = ask(interpreter, cwd, environment) if interpreter else ({"unknown": why}, None)
+    return Platform(facts, packages, machine_facts(), shell_variables(base))
 
 
 def current_platform(
@@ -296,8 +262,7 @@ def current_platform(
         cwd: where the command would run: the user's own folder will do.
     """
     interpreter, why = find_interpreter(command, cwd, base, wrap=wrap)
-    facts, packages = ask(interpreter, cwd, base) if interpreter else ({"unknown": why}, None)
-    return Platform(facts, packages, machine_facts(), shell_variables(base))
+    return _platform(interpreter, why, cwd, base, base)
 
 
 def shell_variables(base: Mapping[str, str]) -> dict[str, str]:
@@ -325,13 +290,12 @@ def _in_words(git: Revision | None) -> str:
 def _facts_of_guest(attempt: Path) -> tuple[str, dict[str, str]]:
     """The interpreter of the first process that reported, and framework facts, of which later ones count."""
     executable, facts = "", dict[str, str]()
-    for path in itertools.islice(sorted(event_files(attempt), key=_start), MOST_FILES):
-        for line in _ends(path):
-            with contextlib.suppress(ValueError, IndexError, TypeError, AttributeError):
-                if line.startswith(b'["environment",'):
-                    facts |= {str(name): str(value) for name, value in decode(line)[0].items()}
-                elif line.startswith(b'["start",') and not executable:
-                    executable = str(decode(line)[1]["executable"])
+    for path in sorted(event_files(attempt), key=_start):
+        for kind, event in events_in(path, "start", "environment"):
+            if kind == "environment":
+                facts |= {str(name): str(value) for name, value in event.facts.items()}
+            else:
+                executable = executable or str(event.facts.get("executable", ""))
     return executable, facts
 
 
@@ -339,17 +303,3 @@ def _start(path: Path) -> str:
     """Start time from the name of an event file, `events-<process>-<time>`, in hexadecimal digits."""
     time = path.stem.removesuffix("-cut").rpartition("-")[2]
     return time.rjust(20, "0")
-
-
-def _ends(path: Path) -> list[bytes]:
-    """Lines at both ends of a file; truncated lines cannot be decoded."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(WINDOW)
-            size = os.fstat(file.fileno()).st_size
-            if size <= len(head):
-                return head.splitlines()
-            file.seek(max(len(head), size - WINDOW))
-            return [*head.splitlines(), *file.read().splitlines()]
-    except OSError:
-        return []

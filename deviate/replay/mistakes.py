@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from deviate.eventlog import StartEntry, decode
 from deviate.model.places import frame_of
+from deviate.records.events import has_values
 from deviate.records.layout import event_files, log_files
 from deviate.records.read import stderr_tail
 from deviate.replay.protocol import Outcome
@@ -25,7 +26,6 @@ MISTAKES = (
     (re.compile(r"(?:\S+: error|Error): "), "arguments of the script go after --, as in -- --epochs 5"),
 )
 """Reasons for a crash that no seed changes, with the cure. The last is that of argument parsers (argparse, click)."""
-REPORTS = (b'["value"', b'["named"')
 
 
 def mistake_of(outcome: Outcome, earlier: Iterable[Outcome]) -> str:
@@ -43,11 +43,11 @@ def mistake_of(outcome: Outcome, earlier: Iterable[Outcome]) -> str:
 
             return f"{outcome.reason}: {cure.format(**match.groupdict(), python=_python(outcome), newest=NEWEST)}"
     place = _place(outcome)
-    if not place or _has_reported(outcome):
+    if not place or has_values(outcome.folder):
         return ""
     for other in others:
         is_same = (other.status, other.reason) == ("crashed", outcome.reason) and other.spec.seeds != outcome.spec.seeds
-        if is_same and _place(other) == place and not _has_reported(other):
+        if is_same and _place(other) == place and not has_values(other.folder):
             return f"{outcome.reason}: the same in two runs with different seeds, so correct the script"
     return ""
 
@@ -69,11 +69,3 @@ def _python(outcome: Outcome) -> str:
         if isinstance(entry, StartEntry):
             return str(entry.facts.get("python", ""))
     return ""
-
-
-def _has_reported(outcome: Outcome) -> bool:
-    for path in event_files(outcome.folder):
-        with path.open("rb") as file:
-            if any(line.startswith(REPORTS) for line in file):
-                return True
-    return False

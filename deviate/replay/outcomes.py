@@ -13,10 +13,10 @@ from types import MappingProxyType
 from typing import BinaryIO, Literal
 
 from deviate.errors import RunError
-from deviate.eventlog import EndEntry, SignalEntry, decode
+from deviate.eventlog import EndEntry, decode
 from deviate.model.places import place_text
 from deviate.model.records import Status
-from deviate.records.files import read_end
+from deviate.records.events import events_in
 from deviate.records.layout import event_files, log_files
 from deviate.records.read import stderr_tail
 from deviate.records.schema import Cause
@@ -202,17 +202,8 @@ def judge(
 
 def signals_to_itself(attempt: Path) -> dict[int, str]:
     """Signals that a process of the run sent to itself as its last action: number to ` at FILE:LINE`."""
-    places = {}
-    for path in event_files(attempt):
-        for line in read_end(path, LAST_EVENTS_BYTES).splitlines():
-            if line.startswith(b'["signal"'):
-                try:
-                    event = decode(line)
-                    if isinstance(event, SignalEntry):
-                        places[int(event.number)] = f" at {place_text(event.file, event.line)}" if event.file else ""
-                except ValueError:  # a torn line
-                    continue
-    return places
+    events = (pair for path in event_files(attempt) for pair in events_in(path, "signal", end_bytes=LAST_EVENTS_BYTES))
+    return {int(it.number): f" at {place_text(it.file, it.line)}" if it.file else "" for _, it in events}
 
 
 def explain(

@@ -8,7 +8,7 @@ from pathlib import Path
 from deviate.base.git import SAFE
 from deviate.errors import RunError
 from deviate.eventlog import BY_NAME, StepEntry, decode
-from deviate.records.events import UNKNOWN_MAIN
+from deviate.records.events import UNKNOWN_MAIN, has_values
 from deviate.records.layout import event_files, log_files
 from deviate.records.schema import Manifest
 
@@ -68,7 +68,7 @@ class Progress:
         self._stepped = now if self._stepped is None else self._stepped
         if self._has_value or now - self._stepped > PATIENCE_S:
             self._is_judged = True
-            self.is_silent = not self._has_value and not any(map(_has_value, event_files(self._attempt)))
+            self.is_silent = not self._has_value and not has_values(self._attempt)
 
     def _read(self, path: Path, begin: int, end: int) -> None:
         whole, self._sizes[path] = _read_lines(path, begin, end)
@@ -80,12 +80,6 @@ class Progress:
                     if isinstance(event, StepEntry) and event.loop in self._main_loops:
                         self.step = int(event.step)
                         return
-
-
-def _has_value(path: Path) -> bool:
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return any(line.startswith(VALUES) for line in file)
-    return False
 
 
 def _read_lines(path: Path, begin: int, end: int) -> tuple[bytes, int]:

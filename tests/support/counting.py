@@ -33,22 +33,16 @@ COUNTS: Counter[str] = Counter()
 
 
 class Queue:
-    """A scheduler that has started some jobs and keeps the others; it may not tell which."""
+    """A scheduler that has started some jobs and keeps the others."""
 
     capacity = None
     interval_s = 15.0
-
-    def __init__(self, *, tells: bool) -> None:
-        self.tells = tells
 
     def start(self, orders: Sequence[Order]) -> Sequence[str]:
         return [str(number) for number in range(len(orders))]
 
     def over(self, jobs: Collection[str]) -> Mapping[str, str]:
         return dict.fromkeys(jobs[:0] if isinstance(jobs, list) else (), "")
-
-    def started(self, jobs: Collection[str]) -> Collection[str]:
-        return [job for job in jobs if int(job) < N_ACTIVE] if self.tells else jobs
 
     def cancel(self, job: str, *, at_once: bool) -> None:
         """Nothing runs."""
@@ -60,12 +54,12 @@ class Queue:
         """Nothing runs."""
 
 
-def count_polls(n_runs: int, *, tells: bool) -> int:
+def count_polls(n_runs: int) -> int:
     """Operations in a minute of waiting for runs of which some are active and write nothing."""
-    folder = Path(f"waiting-{n_runs}-{tells}").absolute()
+    folder = Path(f"waiting-{n_runs}").absolute()
     write_manifest(folder / "snapshot")
     create_experiment(folder, make_plan(runs=n_runs))
-    executor = WorkersExecutor(Queue(tells=tells))
+    executor = WorkersExecutor(Queue())
     specs = [Spec("0" * 64, ("python", "train.py"), ".", "as-is", number, ()) for number in range(n_runs)]
     orders = [Order(folder, spec) for spec in specs]
     executor.submit(orders)
@@ -110,8 +104,7 @@ def main() -> None:
 
     time.monotonic, time.sleep = lambda: now, sleep  # type: ignore[assignment]
     answer: dict[str, object] = {
-        "told": [count_polls(n_runs, tells=True) for n_runs in (150, 450)],
-        "not told": count_polls(450, tells=False),
+        "waiting": [count_polls(n_runs) for n_runs in (150, 450)],
     }
     time.monotonic, time.sleep = real
     few, many = write_runs(5), write_runs(15)

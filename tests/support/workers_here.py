@@ -37,9 +37,6 @@ class WorkersHere:
         codes = {job: self.processes[job].poll() for job in jobs}
         return {job: f"exit code {code}" for job, code in codes.items() if code is not None}
 
-    def started(self, jobs: Collection[str]) -> Collection[str]:
-        return jobs
-
     def cancel(self, job: str, *, at_once: bool) -> None:
         if self.processes[job].poll() is None:
             os.kill(int(job), signal.SIGKILL if at_once else signal.SIGTERM)

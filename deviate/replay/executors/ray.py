@@ -88,10 +88,6 @@ class RayBackend:
         ready, _ = self._ray.wait(list(open_references), num_returns=len(open_references), timeout=0)
         return {open_references[reference]: self._how(reference) for reference in ready}
 
-    def started(self, jobs: Collection[str]) -> Collection[str]:
-        """All of them: Ray does not tell the driver which tasks still wait."""
-        return jobs
-
     def cancel(self, job: str, *, at_once: bool) -> None:
         """Interrupt the task, which forwards it to its worker; or kill the process of the task."""
         if job in self._references:

@@ -76,7 +76,6 @@ class SlurmBackend:
         # Source: sbatch(1), --cpus-per-task: srun does not take it over since Slurm 22.05.
         self._srun = [f"--cpus-per-task={values['cpus-per-task']}"] if "cpus-per-task" in values else []
         self._logs: dict[str, Path] = {}
-        self._pending: frozenset[str] = frozenset()
 
     def start(self, orders: Sequence[Order]) -> Sequence[str]:
         """Start one array, or several if it would exceed Slurm's maximum size."""
@@ -101,7 +100,6 @@ class SlurmBackend:
         states = {
             words[0]: words[1:] for line in query.stdout.splitlines() if len(words := line.strip().split("|")) > 2
         }
-        self._pending = frozenset(job for job, (state, *_) in states.items() if state == "PENDING")
         over: dict[str, str] = {}
         for job in jobs:
             state, reason = states.get(job, ["", ""])[:2]
@@ -110,10 +108,6 @@ class SlurmBackend:
             elif state not in GOING_ON:
                 over[job] = f"Slurm job {job} {state}" + (f" ({reason})" if reason not in {"", "None"} else "")
         return over
-
-    def started(self, jobs: Collection[str]) -> Collection[str]:
-        """Jobs that Slurm did not list as pending."""
-        return [job for job in jobs if job not in self._pending]
 
     def cancel(self, job: str, *, at_once: bool) -> None:
         """Cancel with `scancel`; for an immediate end, first send SIGKILL to all processes of a running job."""

@@ -59,9 +59,6 @@ class Backend(Protocol):
     def over(self, jobs: Collection[str]) -> Mapping[str, str]:
         """Descriptions of ended jobs, by job; jobs that will be restarted are not included."""
 
-    def started(self, jobs: Collection[str]) -> Collection[str]:
-        """Jobs that may have left the queue, as of the last call of `over`; all of them if that is not known."""
-
     def cancel(self, job: str, *, at_once: bool) -> None:
         """End a job with SIGTERM, or all its processes with SIGKILL; a queued job never starts."""
 
@@ -108,12 +105,10 @@ LATE_S = 30.0
 
 Source: nfs(5), acregmin and acdirmin: attributes of files and folders are remembered for 3 and 30 seconds.
 """
-LOOK_S, LONGEST_LOOK_S = 0.25, 5.0
-"""Seconds between two looks at the folder of a run: at first, and after nothing has changed in it for a while."""
-BEGUN_PER_S, QUEUED_PER_S = 50, 20
-"""Maximum number of looks per second at the folders of runs that have begun, and of runs that may be in the queue."""
-FEW_QUEUED = 100
-"""Number of queued runs up to which it is not left to the scheduler to say that one has begun: it is asked seldom."""
+LOOK_S = 0.25
+"""Seconds between two looks at the folders of all runs, at least."""
+LOOKS_PER_S = 20
+"""Maximum number of folders that are looked at per second, so that many runs are looked at less often."""
 CANCEL_S = 1.0
 """Seconds between two queries for the jobs that were cancelled."""
 
@@ -127,7 +122,6 @@ class _Job:
         over: how the scheduler says that it ended, None while it has not.
         over_since: when that was heard, by the monotonic clock.
         is_given_up: its attempt was ended from here, so its worker writes nothing more.
-        pause_s: seconds between the last look at its folder and the next one, which is due at `due`.
     """
 
     order: Order
@@ -139,8 +133,6 @@ class _Job:
     over_since: float = 0.0
     cancelled: Literal["", "politely", "at once"] = ""
     is_given_up: bool = False
-    pause_s: float = 0.0
-    due: float = 0.0
 
 
 class WorkersExecutor:
@@ -184,7 +176,7 @@ class WorkersExecutor:
         """
         until = time.monotonic() + timeout_s
         while True:
-            pause = LOOK_S - (time.monotonic() - self._looked)
+            pause = self._pause_s() - (time.monotonic() - self._looked)
             remaining_s = until - time.monotonic()
             time.sleep(max(0.0, min(pause, remaining_s)))
             if pause <= remaining_s:
@@ -199,7 +191,7 @@ class WorkersExecutor:
         job = self._jobs.get(order.run)
         if job is None or job.cancelled == "at once" or (job.cancelled == "politely" and not at_once):
             return
-        job.cancelled, job.due = "at once" if at_once else "politely", 0.0
+        job.cancelled = "at once" if at_once else "politely"
         self._find_attempt(job)
         if at_once and job.attempt is not None and read_result(job.attempt) is None:
             with contextlib.suppress(RecordError):  # also ended by the scheduler
@@ -224,6 +216,11 @@ class WorkersExecutor:
                 self.poll(LOOK_S)
         self._backend.close()
 
+    def _pause_s(self) -> float:
+        """Seconds from one look to the next; the shortest while runs are cancelled, as somebody waits for them."""
+        is_ending = any(job.cancelled for job in self._jobs.values())
+        return LOOK_S if is_ending else max(LOOK_S, len(self._jobs) / LOOKS_PER_S)
+
     def _look(self) -> None:
         now = time.monotonic()
         interval_s = self._backend.interval_s
@@ -233,32 +230,13 @@ class WorkersExecutor:
             open_jobs = {job.name: job for job in self._jobs.values() if job.over is None}
             for name, how in (self._backend.over(open_jobs) if open_jobs else {}).items():
                 job = open_jobs[name]
-                job.over, job.over_since, job.due = how, time.monotonic(), 0.0
+                job.over, job.over_since = how, time.monotonic()
             self._polled_at = time.monotonic()
-        for job in self._due_jobs(time.monotonic()):
+        for job in list(self._jobs.values()):
             self._follow(job)
-
-    def _due_jobs(self, now: float) -> list[_Job]:
-        """The jobs whose folders are to be looked at now.
-
-        These are jobs that have ended or are being cancelled, and others the less often, the more there are and the
-        longer nothing has changed. Where many are queued, those that the scheduler says to be waiting are left alone.
-        """
-        queued = {job.name for job in self._jobs.values() if job.attempt is None and job.over is None}
-        waiting = queued.difference(self._backend.started(queued)) if len(queued) > FEW_QUEUED else set()
-        n_begun, n_queued = len(self._jobs) - len(queued), len(queued) - len(waiting)
-        jobs = [job for job in self._jobs.values() if job.due <= now and (job.cancelled or job.name not in waiting)]
-        for job in jobs:
-            is_ending = bool(job.cancelled) or job.over is not None
-            least_s = n_queued / QUEUED_PER_S if job.name in queued else n_begun / BEGUN_PER_S
-            longest_s = LOOK_S if is_ending else LONGEST_LOOK_S
-            job.pause_s = max(LOOK_S, least_s, min(2 * job.pause_s, longest_s))
-            job.due = now + job.pause_s
-        return jobs
 
     def _follow(self, job: _Job) -> None:
         if self._find_attempt(job):
-            job.pause_s = 0.0
             self._news.append(self._update("started", job))
         result = read_result(job.attempt) if job.attempt else None
         if job.attempt and result and result.status in SETTLED and result.spec_hash == spec_hash(job.order.spec):
@@ -270,7 +248,6 @@ class WorkersExecutor:
         if job.over is not None:
             self._end(job, result)
         elif job.progress and job.progress.look():
-            job.pause_s = 0.0
             self._has_heard.add(job.order.experiment)
             self._news.append(self._update("progress", job))
 

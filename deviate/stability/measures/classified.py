@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from deviate.model.estimates import Unavailable
 from deviate.model.records import CapturedSet, OutputKind
@@ -20,8 +21,6 @@ Vector = NDArray[np.float64]
 Counts = NDArray[np.int32]
 N_BINS = 15
 N_UNSTABLE = 20
-N_AT_ONCE = 4096
-"""Number of examples whose labels, over many runs, fit in a core's cache."""
 NO_MAJORITY = Unavailable("two runs have no majority")
 GROWS = Unavailable("the share of unstable examples grows with the number of runs")
 
@@ -131,21 +130,15 @@ def log_probabilities(outputs: Floats, kind: OutputKind, truth: Labels) -> tuple
     Args:
         outputs: (N, C), of one run.
     """
-    n, n_classes = outputs.shape
-    of_truth, largest = np.empty(n), np.empty(n)
-    for piece in pieces(n, PIECE_BYTES // (8 * n_classes)):
-        # Classes in rows: NumPy processes few long rows ten times as fast as many short ones.
-        scores = np.array(outputs[piece].T, np.float64, order="C")
+    of_truth, largest = np.empty((2, len(truth)))
+    for piece in pieces(len(truth), PIECE_BYTES // (8 * outputs.shape[1])):
+        scores = outputs[piece].astype(np.float64)
         if kind == "probabilities":
             scores = np.log(np.maximum(scores, np.finfo(outputs.dtype).eps))
-        most = scores.max(axis=0)
-        true = scores[truth[piece], np.arange(len(most))]
-        if kind == "logits":
+        elif kind == "logits":
             with np.errstate(invalid="ignore"):  # infinite logits: no probabilities, reported as NaN
-                scores -= most
-                rest = np.log(np.exp(scores, out=scores).sum(axis=0))
-                true, most = true - most - rest, -rest
-        of_truth[piece], largest[piece] = true, most
+                scores = log_softmax(scores, axis=1)
+        of_truth[piece], largest[piece] = scores[np.arange(len(scores)), truth[piece]], scores.max(axis=1)
     return of_truth, largest
 
 
@@ -191,18 +184,10 @@ def majority_agreement(n_alike: Counts, confidence: float) -> Measure:
 
 def count_alike(labels: Labels) -> Counts:
     """The number of runs, including itself, with the same prediction as each run, (R, N)."""
-    n_alike = np.full(labels.shape, len(labels), dtype=np.int32)
-    unstable = np.flatnonzero((labels != labels[0]).any(axis=0))
-    for first in range(0, len(unstable), N_AT_ONCE):
-        columns = unstable[first : first + N_AT_ONCE]
-        part = np.ascontiguousarray(labels[:, columns])
-        counts = np.ones(part.shape, dtype=np.int32)
-        for run in range(len(part) - 1):
-            is_same = part[run + 1 :] == part[run]
-            counts[run] += np.count_nonzero(is_same, axis=0)
-            counts[run + 1 :] += is_same
-        n_alike[:, columns] = counts
-    return n_alike
+    counts = np.empty(labels.shape, np.int32)
+    for run, own in enumerate(labels):
+        counts[run] = np.count_nonzero(labels == own, axis=0)
+    return counts
 
 
 def unstable_share(labels: Labels) -> Measure:

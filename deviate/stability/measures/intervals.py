@@ -16,6 +16,7 @@ from deviate.stats.estimates.sample import SampleSummary, Values, resolution, to
 from deviate.stats.estimates.summary import t_quantile, welch_df
 
 JACKKNIFE = "jackknife over runs"
+UNBOUNDED = (-math.inf, math.inf)
 BOUNDS: dict[MeasureName, tuple[float, float]] = {
     "churn": (0.0, 1.0),
     "pearson": (-1.0, 1.0),
@@ -24,7 +25,7 @@ BOUNDS: dict[MeasureName, tuple[float, float]] = {
     "ensemble-accuracy": (-1.0, 1.0),
     "weight-distance": (0.0, 2.0),
 }
-"""Range of a measure; clipping its interval there does not reduce coverage."""
+"""Range of a measure."""
 NO_TRUTH = Unavailable("true labels were not recorded")
 
 
@@ -61,43 +62,50 @@ def sd_measure(name: MeasureName, values: Values, confidence: float) -> Measure:
     return Measure(name, sd_of(values), SINGLE_RUN if len(values) == 1 else sd_interval(values, confidence=confidence))
 
 
-def jackknife(value: float, without: Sequence[float], confidence: float) -> Interval | Unavailable:
-    """Interval of a figure of all runs, from the figures without each of them.
+def jackknife(
+    value: float, without: Sequence[float], confidence: float, bounds: tuple[float, float] = UNBOUNDED
+) -> Interval | Unavailable:
+    """Interval of a figure of all runs, from the figures without each of them: Student t with n - 1 df.
 
-    Source: Tukey (1958); SE = sqrt((n - 1) / n sum (theta_(-i) - mean)^2), Student t with n - 1 degrees of freedom.
+    Args:
+        bounds: range of the figure; clipping the interval there does not reduce its coverage.
     """
     n = len(without)
     if few := too_few(VERDICT_RUNS, n):
         return few
     if not all(map(math.isfinite, (value, *without))):
         return Unavailable("not defined when a run is left out")
-    if max(without) - min(without) <= resolution(without):
+    error = standard_error(without)
+    if not error:
         return Unavailable("all runs are alike")
+    half = t_quantile((1 + confidence) / 2, n - 1) * error
+    return Interval(max(bounds[0], value - half), min(bounds[1], value + half), confidence, JACKKNIFE)
+
+
+def standard_error(without: Sequence[float]) -> float:
+    """Jackknife standard error from the figures without each run; 0 if they are equal up to rounding.
+
+    Source: Tukey (1958); sqrt((n - 1) / n sum (theta_(-i) - mean)^2).
+    """
+    n = len(without)
+    if max(without) - min(without) <= resolution(without):
+        return 0.0
     mean = math.fsum(without) / n
-    error = math.hypot(*(estimate - mean for estimate in without)) * math.sqrt((n - 1) / n)
-    half_width = t_quantile((1 + confidence) / 2, n - 1) * error
-    return Interval(value - half_width, value + half_width, confidence, JACKKNIFE)
+    return math.hypot(*(estimate - mean for estimate in without)) * math.sqrt((n - 1) / n)
 
 
 def over_pairs(name: MeasureName, matrix: Matrix, confidence: float = 0.95) -> Measure:
-    """Mean over the pairs of runs, with its jackknife interval over runs; t with n - 1 df.
+    """Mean over the pairs of runs, with its jackknife interval over runs.
 
     Args:
         matrix: (R, R), symmetric; its diagonal is ignored.
 
-    Source: Tukey (1958); of U-statistics: Arvesen (1969).
+    Source: of U-statistics: Arvesen (1969).
     """
     value = _mean(matrix)
     if isinstance(value, Unavailable):
         return Measure(name, value, value)
-    n = len(matrix)
-    if few := too_few(VERDICT_RUNS, n):
-        return Measure(name, value, few)
-    if reason := _spread_refusal(matrix):
-        return Measure(name, value, reason)
-    half = t_quantile((1 + confidence) / 2, n - 1) * standard_error(matrix)
-    low, high = BOUNDS.get(name, (-math.inf, math.inf))
-    return Measure(name, value, Interval(max(low, value - half), min(high, value + half), confidence, JACKKNIFE))
+    return Measure(name, value, jackknife(value, without_each(matrix), confidence, BOUNDS.get(name, UNBOUNDED)))
 
 
 def difference_over_pairs(name: MeasureName, baseline: Matrix, candidate: Matrix, confidence: float = 0.95) -> Measure:
@@ -115,17 +123,16 @@ def difference_over_pairs(name: MeasureName, baseline: Matrix, candidate: Matrix
     difference = after - before
     if few := too_few(VERDICT_RUNS, len(baseline), len(candidate)):
         return Measure(name, difference, few)
-    refusals = [_spread_refusal(side) for side in (baseline, candidate)]
-    if all(refusals):
+    errors = [standard_error(without_each(side)) for side in (baseline, candidate)]
+    if not any(errors):
         kind = Reason.IDENTICAL if difference == 0 else Reason.CONSTANT_DIFFERENCE
         return Measure(name, difference, Unavailable(kind))
-    sides = [
-        # A mean over pairs, as a mean over runs with this standard error.
-        SampleSummary(len(side), mean, 0.0 if refused else standard_error(side) * math.sqrt(len(side)))
-        for side, mean, refused in zip((baseline, candidate), (before, after), refusals, strict=True)
+    sides = [  # a mean over pairs, as a mean over runs with this standard error
+        SampleSummary(len(side), mean, error * math.sqrt(len(side)))
+        for side, mean, error in zip((baseline, candidate), (before, after), errors, strict=True)
     ]
     half = t_quantile((1 + confidence) / 2, welch_df(*sides)) * math.hypot(*(side.se for side in sides))
-    low, high = BOUNDS.get(name, (-math.inf, math.inf))
+    low, high = BOUNDS.get(name, UNBOUNDED)
     interval = Interval(
         max(low - high, difference - half),
         min(high - low, difference + half),
@@ -135,24 +142,13 @@ def difference_over_pairs(name: MeasureName, baseline: Matrix, candidate: Matrix
     return Measure(name, difference, interval)
 
 
-def standard_error(matrix: Matrix) -> float:
-    """Jackknife standard error, over runs, of the mean over pairs of at least three runs.
-
-    sqrt((n - 1) / n sum (theta_(-i) - mean)^2), theta_(-i) the mean over the pairs without run i.
-
-    Source: Tukey (1958).
-    """
-    without = _without_each(matrix)
-    n = len(without)
-    return float(np.linalg.norm(without - without.mean())) * math.sqrt((n - 1) / n)
-
-
-def _without_each(matrix: Matrix) -> Matrix:
-    """The mean over pairs without each run, minus that over all pairs: a small number, so no digits are lost."""
-    n = len(matrix)
-    apart = mirror(matrix - float(np.mean(_pairs(matrix))))
-    without: Matrix = (apart.sum() / 2 - apart.sum(axis=1)) / ((n - 1) * (n - 2) / 2)
-    return without
+def without_each(matrix: Matrix) -> list[float]:
+    """The mean over the pairs without each run; NaN of two runs."""
+    n, mean = len(matrix), float(np.mean(_pairs(matrix)))
+    apart = mirror(matrix - mean)  # small numbers, so that their sums lose no digits
+    with np.errstate(invalid="ignore"):
+        changes = (apart.sum() / 2 - apart.sum(axis=1)) / np.float64((n - 1) * (n - 2) / 2)
+    return [mean + float(change) for change in changes]
 
 
 def _pairs(matrix: Matrix) -> Matrix:
@@ -174,17 +170,6 @@ def _mean(matrix: Matrix) -> Estimate:
     if n_whole > 1 and (n_others[n_others > 0] == n_whole - 1).all():
         return Unavailable(f"no finite value with {count(n - n_whole, 'run')} of {n}")
     return Unavailable(f"no finite value for {len(pairs) - int(is_number.sum())} of {count(len(pairs), 'pair')}")
-
-
-def _spread_refusal(matrix: Matrix) -> Unavailable | None:
-    """Why there is no standard error: all pairs, or the means of all runs, are equal up to rounding."""
-    pairs = _pairs(matrix).tolist()
-    finest = resolution(pairs)
-    if max(pairs) - min(pairs) < finest:
-        return Unavailable(f"all {count(len(pairs), 'pair')} equal")
-    if standard_error(matrix) < finest / len(pairs):
-        return Unavailable("all runs are alike: leaving one out changes nothing")
-    return None
 
 
 def _nothing(name: MeasureName, reason: str) -> Measure:

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +35,7 @@ N_SNAPSHOTS = 5
 """Number of last outputs of a run that a snapshot ensemble averages. Source: Summers & Dinneen (2021): 5 cycles."""
 
 
-@dataclass(frozen=True, slots=True)
-class Variability:
+class Variability(NamedTuple):
     """Variability of the runs of one method; the five measures of Summers & Dinneen (2021).
 
     Attributes:
@@ -65,20 +65,14 @@ def reductions(
         by_step: all sets at steps of the main loop.
         single: measures of the base, computed before.
     """
-    rows = []
-    for other in rest:
-        name = other.name.removeprefix(f"{base.name}+")
-        rows.append(reduction(base, other, name, _n_members(name), confidence, single))
-    for name in (base.name, *(other.name for other in rest)):
-        latest = [snapshot for snapshot in by_step if snapshot.name == name][-N_SNAPSHOTS:]
-        snapshots = _average_steps(latest)
-        if snapshots is None:
-            continue
-        augmentation = name.removeprefix(base.name).removeprefix("+")
-        label = f"snapshots+{augmentation}" if augmentation else "snapshots"
-        copies = _n_members(augmentation) if augmentation else 1
-        n_members = None if copies is None else len(latest) * copies
-        rows.append(reduction(base, snapshots, label, n_members, confidence, single))
+    augmented = {other.name.removeprefix(f"{base.name}+"): other for other in rest}
+    rows = [reduction(base, other, name, _n_members(name), confidence, single) for name, other in augmented.items()]
+    for name, one in {"": base, **augmented}.items():
+        latest = [snapshot for snapshot in by_step if snapshot.name == one.name][-N_SNAPSHOTS:]
+        snapshots, n = _average_steps(latest), _n_members(name)
+        if snapshots is not None:
+            label = f"snapshots+{name}" if name else "snapshots"
+            rows.append(reduction(base, snapshots, label, n and n * len(latest), confidence, single))
     return tuple(rows)
 
 
@@ -150,7 +144,7 @@ def variability(answers: Classified, runs: NDArray[np.intp]) -> Variability | Un
 
 def _n_members(augmentation: str) -> int | None:
     """The number of averaged outputs, the original and its copies; None for an unknown augmentation."""
-    copies = COPIES.get(augmentation)
+    copies = COPIES.get(augmentation) if augmentation else 0
     return None if copies is None else 1 + copies
 
 
@@ -169,18 +163,16 @@ def _of_runs(captured: CapturedSet, replicates: Sequence[int]) -> CapturedSet:
 
 def _average_steps(sets: Sequence[CapturedSet]) -> CapturedSet | None:
     """The mean outputs over several steps, of sets with the same examples of the same runs in one order."""
-    if len(sets) < 2:
+    last = sets[-1] if len(sets) > 1 else None
+    if last is None or last.outputs is None or last.kind == "values":
         return None
-    last = sets[-1]
-    total = None
+    total = np.zeros_like(last.outputs)
     for one in sets:
-        if one.outputs is None or last.outputs is None or one.outputs.shape != last.outputs.shape:
+        if one.outputs is None or one.outputs.shape != total.shape or not _same_truth(one, last):
             return None
-        if (one.replicates, one.kind) != (last.replicates, last.kind) or not _same_truth(one, last):
+        if (one.replicates, one.kind) != (last.replicates, last.kind):
             return None
-        total = one.outputs.astype(last.outputs.dtype) if total is None else total + one.outputs
-    if total is None or last.kind == "values":
-        return None
+        total += one.outputs
     total /= len(sets)
     return replace(last, outputs=total, labels=total.argmax(axis=-1))
 
@@ -197,17 +189,11 @@ def variability_reduction(single: Variability, other: Variability) -> float | Un
     Of the correlation it is the distance from 1 that counts; the raw correlation does not give the published rows.
     Source: Summers & Dinneen (2021), as recovered from their table.
     """
-    pairs = (
-        (single.sd_accuracy, other.sd_accuracy),
-        (single.sd_cross_entropy, other.sd_cross_entropy),
-        (single.disagreement, other.disagreement),
-        (1 - single.correlation, 1 - other.correlation),
-        (single.ensemble_delta, other.ensemble_delta),
-    )
-    if not all(math.isfinite(before) and math.isfinite(after) for before, after in pairs):
+    before, after = (one._replace(correlation=1 - one.correlation) for one in (single, other))
+    if not all(map(math.isfinite, (*before, *after))):
         return Unavailable("a measure has no finite value")
-    if not all(before > 0 for before, _ in pairs[:-1]):
+    if not all(size > 0 for size in before[:-1]):
         return Unavailable("single models do not vary in one of the measures")
     if single.ensemble_delta <= 0:
         return Unavailable("averaging two single models gains nothing")
-    return 100 * math.fsum(1 - after / before for before, after in pairs) / len(pairs)
+    return 100 * math.fsum(1 - new / old for old, new in zip(before, after, strict=True)) / len(before)

@@ -23,6 +23,8 @@ Figure = tuple[str, str, str, Estimate, Interval | Unavailable]
 """Part, item, measure, value and interval."""
 NONE = Unavailable("none")
 INTERVAL = ("low", "high", "confidence", "method")
+CLASS_MEASURES = {"mean": "mean", "range": "range", "sd": "sd", "sd-ratio": "ratio", "sampling-sd": "sampling_sd"}
+"""Measures of the accuracy of a class, with their fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +104,9 @@ def _set_figures(captured: SetStability) -> Iterator[Figure]:
         for replicate, score in zip(captured.replicates, scores, strict=False):
             yield "run", str(replicate), measure, score, NONE
     for one in captured.classes:
-        yield "class", str(one.label), "accuracy-mean", one.mean, NONE
-        yield "class", str(one.label), "accuracy-range", one.range, NONE
-        yield "class", str(one.label), "accuracy-sd", one.sd, one.sd_interval
-        yield "class", str(one.label), "accuracy-sd-ratio", one.ratio, NONE
-        yield "class", str(one.label), "accuracy-sampling-sd", one.sampling_sd, NONE
+        for measure, name in CLASS_MEASURES.items():
+            interval = one.sd_interval if name == "sd" else NONE
+            yield "class", str(one.label), f"accuracy-{measure}", getattr(one, name), interval
     if captured.classes:
         yield "classes", "", "expected-largest-sd", captured.expected_largest_sd, NONE
         yield "classes", "", "expected-largest-range", captured.expected_largest_range, NONE

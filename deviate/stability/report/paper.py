@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
-from deviate.model.stability import GroupMeasure, GroupStability, Measure, MeasureName, SetStability
+from deviate.model.stability import GroupMeasure, GroupStability, Measure, SetStability
 from deviate.report.document import Absent, Cell, DocumentTable, Entry, TableRow, cell
 from deviate.report.format import clean, name_text
 from deviate.report.numbers import ShownNumber, factor, share
@@ -17,6 +17,7 @@ from deviate.stability.report.measure_labels import (
     MEASURES,
     all_measures,
     figure_pieces,
+    find_measure,
     methods,
     places_for,
     scale_number,
@@ -145,11 +146,13 @@ def _absent(why: object, notes: Footnotes) -> Absent:
 def _wide(findings: Findings, labels: Sequence[str]) -> DocumentTable:
     """A column per experiment."""
     notes, rows = Footnotes(), []
-    for title, by_name in _blocks(findings, labels):
+    for title, by_label in _blocks(findings, labels):
         rows.append(TableRow(title, (EMPTY,) * len(labels), is_heading=True))
-        for name, by_label in by_name.items():
-            cells = tuple(_both(by_label.get(label), notes) for label in labels)
-            rows.append(TableRow(MEASURES[name].head, cells, begins=False))
+        for name, words in MEASURES.items():
+            measures = [find_measure(by_label.get(label, ()), name) for label in labels]
+            if any(measures):
+                cells = tuple(_both(measure, notes) for measure in measures)
+                rows.append(TableRow(words.head, cells, begins=False))
     return DocumentTable(
         _caption(findings, labels), ("", *map(short, labels)), tuple(rows), footnotes=tuple(notes.texts)
     )
@@ -168,20 +171,12 @@ def _long(wide: DocumentTable) -> DocumentTable:
     return replace(wide, columns=("", "mean [interval]"), rows=tuple(rows))
 
 
-def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, dict[MeasureName, dict[str, Measure]]]]:
-    """Evaluation sets, then weights: each measure in the order of a report, by the label of its experiment."""
-    columns = [
-        (name_text(name), [(captured.experiment, captured.measures) for captured in sets])
-        for name, sets in sets_by_name(findings).items()
-    ]
+def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, dict[str, tuple[Measure, ...]]]]:
+    """Evaluation sets, then weights, with their measures by the label of their experiment."""
+    for name, sets in sets_by_name(findings).items():
+        yield name_text(name), {labels[captured.experiment]: captured.measures for captured in sets}
     if weights := findings.stability.weights:
-        columns.append(("final weights", [(one.experiment, (one.distance,)) for one in weights]))
-    for title, measures_of in columns:
-        by_name: dict[MeasureName, dict[str, Measure]] = {name: {} for name in MEASURES}
-        for experiment, measures in measures_of:
-            for measure in measures:
-                by_name[measure.name][labels[experiment]] = measure
-        yield title, {name: by_label for name, by_label in by_name.items() if by_label}
+        yield "final weights", {labels[one.experiment]: (one.distance,) for one in weights}
 
 
 def _both(measure: Measure | None, notes: Footnotes) -> Entry:

@@ -9,7 +9,7 @@ from scipy import stats as scipy_stats
 
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.stability import Measure
-from deviate.stability.measures.intervals import difference_over_pairs, over_pairs, standard_error
+from deviate.stability.measures.intervals import difference_over_pairs, over_pairs, standard_error, without_each
 
 Matrix = npt.NDArray[np.float64]
 
@@ -64,7 +64,7 @@ def reasons(measure: Measure) -> tuple[str | None, str | None]:
 @few
 @given(matrices())
 def test_standard_error_is_that_of_leaving_out_each_run(matrix: Matrix) -> None:
-    assert standard_error(matrix) == pytest.approx(plain_error(matrix), rel=1e-9, abs=1e-14)
+    assert standard_error(without_each(matrix)) == pytest.approx(plain_error(matrix), rel=1e-9, abs=1e-14)
 
 
 @few
@@ -122,10 +122,10 @@ def test_few_runs_have_a_mean_and_no_interval(n: int) -> None:
 
 def test_pairs_without_spread_have_no_interval() -> None:
     assert over_pairs("churn", np.zeros((6, 6))).value == 0
-    assert reasons(over_pairs("churn", np.zeros((6, 6)))) == (None, "all 15 pairs equal")
+    assert reasons(over_pairs("churn", np.zeros((6, 6)))) == (None, "all runs are alike")
     close = np.ones((6, 6))
     close[0, 1] = close[1, 0] = 1 - 2**-53
-    assert reasons(over_pairs("pearson", close)) == (None, "all 15 pairs equal")
+    assert reasons(over_pairs("pearson", close)) == (None, "all runs are alike")
 
 
 def test_runs_that_differ_from_the_others_alike_have_no_interval() -> None:
@@ -133,7 +133,7 @@ def test_runs_that_differ_from_the_others_alike_have_no_interval() -> None:
     places = np.arange(7)
     apart = np.abs(places[:, None] - places)
     ring = np.minimum(apart, 7 - apart) / 10
-    assert reasons(over_pairs("churn", ring)) == (None, "all runs are alike: leaving one out changes nothing")
+    assert reasons(over_pairs("churn", ring)) == (None, "all runs are alike")
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, 1e200])

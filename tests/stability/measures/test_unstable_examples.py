@@ -85,11 +85,7 @@ def test_examples_are_named_by_their_place_in_the_first_run() -> None:
     assert [it.position for it in least(found)] == [3]
 
 
-@pytest.mark.parametrize("n_at_once", [7, 4096])
-def test_runs_that_predict_alike_are_counted_for_classes_of_any_number(
-    n_at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(classified, "N_AT_ONCE", n_at_once)
+def test_runs_that_predict_alike_are_counted_for_classes_of_any_number() -> None:
     labels = 10**12 * np.random.default_rng(0).integers(0, 4, (6, 60))
     expected = [[list(example).count(own) for example, own in zip(labels.T, run, strict=True)] for run in labels]
     assert classified.count_alike(labels).tolist() == expected

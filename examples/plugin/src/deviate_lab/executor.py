@@ -42,9 +42,6 @@ class Processes:
         codes = {job: self._processes[job].poll() for job in jobs}
         return {job: f"exit code {code}" for job, code in codes.items() if code is not None}
 
-    def started(self, jobs: Collection[str]) -> Collection[str]:
-        return jobs  # no queue: what is submitted has started
-
     def cancel(self, job: str, *, at_once: bool) -> None:
         if self._processes[job].poll() is None:
             with contextlib.suppress(ProcessLookupError):
