@@ -26,7 +26,7 @@ from deviate.model.stability import (
 )
 from deviate.pipeline import describe_variants
 from deviate.registry import wing
-from deviate.report.document import NOTHING, Absent, DocumentTable, Entry, Report, ReportFigure
+from deviate.report.document import NOTHING, Absent, DocumentTable, Entry, Report
 from deviate.report.figures.pictures import Picture, pictures
 from deviate.report.files import refuse_paper_folder, write_paper
 from deviate.report.format import clean
@@ -219,13 +219,7 @@ class Results:
 
     def _first_name(self) -> str:
         """Of the estimation plot of the primary metric, or of the first metric; empty where there is none."""
-        plots = [
-            (metric.is_primary, metric.estimation.plot)
-            for metric in self._report.metrics
-            if isinstance(metric.estimation, ReportFigure)
-        ]
-        keys = [plot.key for is_primary, plot in plots if is_primary] or [plot.key for _, plot in plots]
-        return next((picture.name for picture in self._pictures if keys and picture.plot.key == keys[0]), "")
+        return self._pictures[0].name if self._report.main_figure else ""
 
     def _noise_of(self, place: int) -> NoiseFindings | None:
         """Whether the runs of one variant are equal; the sources of spread take the others."""

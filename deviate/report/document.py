@@ -14,7 +14,7 @@ from deviate.report.format import clean
 from deviate.report.numbers import Piece, Pieces, text_of
 
 if TYPE_CHECKING:  # figures, which most verbs have none of
-    from deviate.report.plots import Plot
+    from deviate.report.plots import EstimationPlot, Plot
 
 LONGEST_NUMBER = 40
 """Characters of a cell that is aligned as a number: a test with its remarks is a sentence."""
@@ -22,14 +22,6 @@ NOTHING = "—"
 """What stands for an absent cell in a table whose reasons are footnotes."""
 
 T = TypeVar("T")
-Layout = Literal["wide", "long", "split", "stacked"]
-"""How the numbers of one metric are laid out.
-
-- wide: all in a row, a column per experiment. Of one candidate, or one experiment.
-- long: a row per experiment below the name of the metric.
-- split: as long, the interval of the difference in a column of its own.
-- stacked: as long, with intervals below their estimates: it is as narrow as a column of a paper.
-"""
 ColumnStyle = Literal["", "code", "number", "seeds", "sorted"]
 Tone = Literal["good", "bad", "neutral", "warning"]
 
@@ -134,6 +126,7 @@ class TableRow:
         group: what rows that follow each other have in common; empty for none.
         begins: the row is the first of several about one metric. is_heading: its label stands alone above others.
         is_marked: what it says is not the same everywhere.
+        points: of every run, which a page draws small beside the label; None for none.
     """
 
     label: str
@@ -144,6 +137,7 @@ class TableRow:
     begins: bool = True
     is_heading: bool = False
     is_marked: bool = False
+    points: "EstimationPlot | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +148,6 @@ class DocumentTable:
         columns: heads of the labels and of the cells.
         kind: `grid` for labels with cells; `quantities` where each row says its method; `matrix` for all pairs;
             `listing` for records, whose columns have `styles`.
-        second_columns: heads of the second lines of rows that take two; empty without.
         footnotes: the first is number 1.
     """
 
@@ -163,7 +156,6 @@ class DocumentTable:
     rows: tuple[TableRow, ...]
     kind: Literal["grid", "quantities", "matrix", "listing"] = "grid"
     styles: tuple[ColumnStyle, ...] = ()
-    second_columns: tuple[str, ...] = ()
     footnotes: tuple[str, ...] = ()
 
 
@@ -367,52 +359,20 @@ class CandidateVerdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """One metric of one candidate against the baseline, as the overview shows it; `remark` stands below it.
-
-    Attributes:
-        method: of the interval, such as `Welch`; empty where there is none.
-        p: of the interval, with the adjusted one behind it where that is another one.
-        obstacle: why the word is `undecided` or `withheld`; empty for other words.
-        is_adjusted: whether an adjusted p stands behind that of the interval.
-    """
-
-    difference: Entry
-    interval: Entry
-    p: Entry
-    word: str
-    tone: Tone
-    remark: str
-    method: str = ""
-    obstacle: str = ""
-    is_adjusted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class MetricPart:
-    """One metric: its row in the overview, its tables and its figures.
+    """One metric: its figures, and every quantity of it.
 
     Attributes:
+        key: its name in the findings.
         is_result: a quality of the model; else a time, a speed, a setting or a counter.
-        overview: mean ± SD per experiment; `overview_n` the number of runs behind each.
-        cv: coefficient of variation, of the baseline where there is one.
-        judgements: per candidate.
-        quantities: of the comparisons; None where nothing is compared at all.
-        shape: further numbers about the scores: standard error, robust companions, cross-checks by resampling.
+        quantities: its descriptions, comparisons and the shape of its scores.
     """
 
     key: str
     name: str
     is_primary: bool
     is_result: bool
-    facts: tuple[str, ...]
-    overview: tuple[Entry, ...]
-    overview_n: tuple[str, ...]
-    cv: Entry
-    judgements: tuple[Judgement | Absent, ...]
-    descriptions: DocumentTable
-    quantities: DocumentTable | Absent | None
-    shape: DocumentTable | None
+    quantities: "Section"
     estimation: ReportFigure | Absent
     curve: ReportFigure | Absent
 
@@ -445,7 +405,8 @@ class Section:
 
     Attributes:
         key: its anchor.
-        is_folded: all but its first sentence is folded away. is_primary: it is about the primary metric.
+        is_folded: only a full page has it. is_primary: it is about the primary metric.
+        is_rest: a page folds it away, below the others.
     """
 
     key: str
@@ -453,6 +414,7 @@ class Section:
     blocks: "tuple[Block, ...]"
     is_folded: bool = False
     is_primary: bool = False
+    is_rest: bool = False
 
     def of(self, kind: type[T]) -> tuple[T, ...]:
         """Blocks of one type."""
@@ -570,14 +532,9 @@ class Report(Document):
             each variant; None without a primary metric.
         primary: why the primary metric is the primary one, in a sentence; empty where there is none.
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
-        limits: what this report does not show. conditions: what became of the script's seeds, and that all runs had the
-            same test data; empty where neither is recorded.
-        points_note, curves_note: how to read the figures of every run, and of curves; empty where there are none.
-        many: a metric each, where three or more experiments are compared.
         tasks, stability: sentences.
-        failures: runs that did not complete.
-        results: the table of results in a layout, for what has one table for all numbers. further: other tables.
-        embedded: what a page holds of `data`, and of curves.
+        results: the table of results, of the metrics of these names or of all. further: other tables.
+        embedded: what a page holds of `data`.
     """
 
     experiments: tuple[ExperimentSummary, ...]
@@ -586,28 +543,26 @@ class Report(Document):
     no_verdict: str
     result: SummaryLine | None
     primary: str
-    limits: tuple[str, ...]
-    conditions: tuple[str, ...]
-    points_note: str
-    curves_note: str
     metrics: tuple[MetricPart, ...]
-    many: tuple[Section, ...]
     tasks: tuple[str, ...]
     stability: tuple[str, ...]
-    failures: tuple[Failure, ...]
     results: Callable[..., DocumentTable]
-    further: Callable[[], dict[str, tuple[DocumentTable, ...]]]
+    further: Callable[[], dict[str, DocumentTable]]
     embedded: Callable[[], object]
-    embedded_curves: Callable[[], tuple[str, str]]
 
     def section(self, key: str) -> Section | None:
         return next((section for section in self.sections if section.key == key), None)
 
-    @property
-    def proved(self) -> tuple[str, ...]:
-        """What the runs of variants prove."""
-        section = self.section("noise")
+    def said(self, key: str) -> tuple[str, ...]:
+        """The sentences of lists in a section; none where the report has no such section."""
+        section = self.section(key)
         return section.items if section else ()
+
+    @property
+    def main_figure(self) -> ReportFigure | None:
+        """The scores that stand on the first screen: of the primary metric, else of the first one that has a plot."""
+        metrics = sorted(self.metrics, key=lambda metric: not metric.is_primary)
+        return next((metric.estimation for metric in metrics if isinstance(metric.estimation, ReportFigure)), None)
 
 
 CaseKind = Literal["metric", "completion", "control", "records"]

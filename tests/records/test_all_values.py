@@ -1,6 +1,5 @@
 """What runs report several times within a step of the main loop is whole in the records, the curves and the data."""
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ from recorded import start, value_line
 from deviate.model.estimates import Estimate
 from deviate.model.records import Experiment
 from deviate.records.read import read_experiment
-from deviate.report.data.embedded import embedded_curves
 from deviate.report.data.tables import table_files
 from deviate.report.document import ReportFigure
 from deviate.report.parts.build import build_report
@@ -51,8 +49,6 @@ def test_they_are_in_the_record_the_curve_and_the_data(reinforced: Path) -> None
     assert score(experiment, "mean") == math.fsum(RETURNS) / len(RETURNS)
     assert (score(experiment, "max"), score(experiment, "last")) == (max(RETURNS), RETURNS[-1])
     findings = judge([experiment])
-    (first, _) = json.loads(embedded_curves(findings)[0])["curves"]
-    assert (len(first["values"]), first["steps"][14:18]) == (256, [0, 0, 1, 1])
     curves = next(table for table in table_files(findings) if table.name == "curves.csv")
     assert "".join(curves.chunks()).count("\nacc,base,as-is,0,") == 256
     curve = build_report(findings).metrics[0].curve

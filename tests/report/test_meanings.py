@@ -21,9 +21,8 @@ def findings(request: pytest.FixtureRequest) -> Findings:
 
 def test_every_quantity_of_a_metric_has_a_meaning(findings: Findings) -> None:
     metric = build_report(findings).metrics[0]
-    tables = [
-        table for table in (metric.descriptions, metric.quantities, metric.shape) if isinstance(table, DocumentTable)
-    ]
+    blocks = [*metric.quantities.blocks, *(block for fold in metric.quantities.folds for block in fold.blocks)]
+    tables = [block for block in blocks if isinstance(block, DocumentTable)]
     assert len(tables) == 3
     names = [*tables[0].columns[1:], *(row.label for table in tables[1:] for row in table.rows)]
     assert [name for name in names if not any(meaning for _, meaning in explained(name))] == []

@@ -84,8 +84,8 @@ def test_all_forms_state_the_same_figures_and_verdicts(
     assert set(exact) == {(name, metric.name) for name in NAMES[1 : len(sides)] for metric in METRICS}
     forms = {
         "terminal": dict(_terminal(render(report, "terminal", width=1000))),
-        "markdown": dict(_markdown(render(report, "markdown"), findings)),
-        "latex": _latex(render(report, "latex")),
+        "markdown": dict(_markdown(render(report, "markdown"))),
+        "latex": dict(_latex(render(report, "latex"))),
         "macros": dict(_macros(findings, report)),
         "sentence": dict(_sentences(report)),
     }
@@ -222,49 +222,27 @@ def _terminal(text: str) -> Iterator[tuple[Key, Figures]]:
             figures = {"difference": None, **figures, **_inference(stated["rest"])}
             yield (stated["candidate"], "acc"), {**_word(word), **figures, "reason": following.strip()}
     for line in lines:
-        if re.match(r"  loss(, \w+)?  ", line):
-            name, _, mean, difference, *cells, word = re.split(r"  +", line.strip())
-            interval = next((cell for cell in cells if cell.startswith("[")), "")
-            p_text = next((cell for cell in cells if re.match(P, cell)), "")
-            figures = {**_difference(f"{difference} {interval}"), **_p_values(p_text), **_word(word), **_mean(mean)}
-            yield (name.partition(", ")[2] or "new", "loss"), figures
+        cells = re.split(r"  +", re.sub(r"[⁰¹²³⁴-⁹,]+(?=  |$)", "", line))
+        if re.fullmatch(r"loss(, \w+)?", cells[0]) and len(cells) == 6:
+            name, _, mean, difference, p_text, word = cells
+            yield (name.partition(", ")[2] or "new", "loss"), _row(mean, difference, p_text, word)
 
 
-def _markdown(text: str, findings: Findings) -> Iterator[tuple[Key, Figures]]:
-    metric = ""
+def _markdown(text: str) -> Iterator[tuple[Key, Figures]]:
     for line in text.splitlines():
-        if not line.startswith("| "):
-            continue
-        plain = html.unescape(re.sub(r"<sup>.*?</sup>|\*\*|&nbsp;", "", line).replace("\\", ""))
-        label, *cells = (cell.strip() for cell in plain.strip("|").split("|"))
-        if label.partition(" ")[0] in ("acc", "loss"):
-            metric = label.partition(" ")[0]
-            if len(findings.pairs) == 1:
-                _, mean, difference, p_text, word = cells
-                yield ("new", metric), _row(mean, difference, p_text, word)
-        elif label in NAMES[1:]:
-            _, mean, difference, p_text, word = cells
-            yield (label, metric), _row(mean, difference, p_text, word)
+        plain = html.unescape(re.sub(r"<sup>.*?</sup>|\*\*", "", line).replace("\\", ""))
+        if stated := re.match(r"\| (acc|loss)[^|,]*(?:, (\w+))? \|", plain):
+            _, _, mean, difference, p_text, word = (cell.strip() for cell in plain.strip("|").split("|"))
+            yield (stated[2] or "new", stated[1]), _row(mean, difference, p_text, word)
 
 
-def _latex(text: str) -> dict[Key, Figures]:
-    stated: dict[Key, Figures] = {}
-    metric = candidate = ""
-    plain = re.sub(r"\\textsuperscript\{.*?\}|\\bfseries\\boldmath|\\itshape|\\quad|[${}]", "", text)
+def _latex(text: str) -> Iterator[tuple[Key, Figures]]:
+    plain = re.sub(r"\\textsuperscript\{.*?\}|\\bfseries\\boldmath|[${}]", "", text)
     for line in plain.replace("\\pm", "±").replace("-", "−").splitlines():
-        if heading := re.search(r"\\multicolumn6@l ?(\w+)", line):
-            metric = heading[1]
-        label, *cells = (cell.strip() for cell in line.strip().removesuffix("\\\\").replace(", ", " … ").split("&"))
-        is_wide = label.partition(" ")[0] in ("acc", "loss") and len(cells) == 5
-        if is_wide or label in NAMES[1:]:
-            candidate, metric = ("new", label.partition(" ")[0]) if is_wide else (label, metric)
-            _, mean, difference, *interval, p_text, word = cells
-            stated[candidate, metric] = _row(mean, " ".join((difference, *interval)), p_text, word)
-        elif not label and candidate and len(cells) == 5:  # a second line: the interval and the adjusted p
-            above, below = stated[candidate, metric], DIFFERENCE.search(f"0 {cells[2]}")
-            above |= {} if below is None else {"low": below["low"], "high": below["high"]}
-            above |= {"p_adjusted": cells[3].strip("()")} if cells[3] else {}
-    return stated
+        if stated := re.match(r" +(acc|loss)[^&,]*(?:, (\w+))? &", line):
+            cells = line.strip().removesuffix("\\\\").replace(", ", " … ").split("&")
+            _, _, mean, difference, p_text, word = (cell.strip() for cell in cells)
+            yield (stated[2] or "new", stated[1]), _row(mean, difference, p_text, word)
 
 
 def _row(mean: str, difference: str, p_text: str, word: str) -> Figures:

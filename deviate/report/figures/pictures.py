@@ -9,6 +9,8 @@ from deviate.report.document import Report, ReportFigure, Section
 from deviate.report.plots import Plot
 
 LONGEST_NAME = 48
+OF_METRICS = {"points": "estimation-", "curves": "curves-"}
+"""How names of figures begin in sections that have one for each metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +48,14 @@ def slug(text: str) -> str:
 
 
 def _plots(report: Report) -> Iterator[tuple[str, Plot]]:
-    for metric in report.metrics:
-        if isinstance(metric.estimation, ReportFigure):
-            yield f"estimation-{slug(metric.name)}", metric.estimation.plot
-    for metric in report.metrics:
-        if isinstance(metric.curve, ReportFigure):
-            yield f"curves-{slug(metric.name)}", metric.curve.plot
+    if report.main_figure is not None:
+        yield f"estimation-{slug(report.main_figure.plot.title)}", report.main_figure.plot
     for section in report.sections:
+        kind = OF_METRICS.get(section.key, "")
         for part in (section, *section.parts):
             folded = (block for fold in part.folds for block in fold.blocks if isinstance(block, ReportFigure))
             for figure in (*part.figures, *folded):
-                yield _name(figure.plot, part), figure.plot
+                yield kind + slug(figure.plot.title) if kind else _name(figure.plot, part), figure.plot
 
 
 def _name(plot: Plot, part: Section) -> str:

@@ -15,10 +15,20 @@ import jinja2
 from markupsafe import Markup, escape
 
 from deviate.errors import ToolError
-from deviate.report.document import Absent, Block, Document, Fold, MetricPart, Report, ReportFigure, Section
-from deviate.report.figures.pictures import pictures
+from deviate.report.document import (
+    Absent,
+    Block,
+    Document,
+    Facts,
+    Fold,
+    Items,
+    Report,
+    ReportFigure,
+    Section,
+)
 from deviate.report.forms.csv import render_csv
 from deviate.report.forms.json import embedded_json, render_json
+from deviate.report.forms.markdown import escape as escape_markdown
 from deviate.report.forms.registry import document_form
 from deviate.report.meanings import explained
 from deviate.report.medium import Medium
@@ -30,102 +40,73 @@ MOST_DATA = 3_000_000
 """Characters of one document within the page; a longer one is beside it only."""
 POINTS_OF_STABILITY = 40_000
 """What figures and tables of predictions and weights may take of that."""
-SCRIPT, DOCUMENT = "report.js", "document.html.j2"
+SCRIPT = "report.js"
 FEWEST_POINTS, MOST_POINTS = 24, 400
 SPARK_WIDTH, MOST_SPARKS = 96, 60
-MOST_CURVES = 8
-"""Metrics whose curves are drawn on a page that is not the full one."""
 
 
 @document_form("html")
 def render_html(document: Document, medium: Medium) -> str:
-    return _report(document, medium) if isinstance(document, Report) else _document(document, medium)
-
-
-def _document(document: Document, medium: Medium) -> str:
-    plots = [figure.plot for section in document.sections for figure in section.figures]
-    page = template(DOCUMENT).render(
+    report = document if isinstance(document, Report) else None
+    sections = [
+        section if medium.is_full else _brief(section)
+        for section in (*document.sections, *([] if report else _origin(document)))
+        if medium.is_full or not section.is_folded
+    ]
+    absent = [section for section in sections if report and _is_absent(section)]
+    plots = [figure.plot for section in sections for figure in _figures_in(section)]
+    plots += [report.main_figure.plot] if report and report.main_figure else []
+    has_captures = any(section.key == "stability" for section in sections if section not in absent)
+    page = template().render(
         document=document,
-        figures=_figures(plots),
-        data=json_in_html(render_json(document, medium)),
+        report=report,
+        sections=[section for section in sections if section not in absent],
+        absent=[(section.heading, reasons) for section in absent if (reasons := _all_reasons(section))],
+        figures=_figures(plots, _points_per_curve(plots, has_captures=has_captures)),
+        data=json_in_html(_or_nothing(embedded_json(report) if report else render_json(document, medium))),
         **_around(document, medium),
     )
     return focus_once(page)
 
 
-def _report(report: Report, medium: Medium) -> str:
-    curves, note = report.embedded_curves()
-    main_metric = _main_metric(report)
-    sections = report.sections if medium.is_full else tuple(map(_brief, report.sections))
-    curved = [metric for metric in report.metrics if isinstance(metric.curve, ReportFigure)]
-    curved = curved if medium.is_full else [metric for metric in curved if metric.is_result][:MOST_CURVES]
-    page = template().render(
-        report=report,
-        sections={section.key: section for section in sections},
-        absent_sections=_absent_sections(report),
-        main_figure=main_metric.estimation if main_metric else None,
-        secondary_metrics=[metric for metric in report.metrics if medium.is_full and metric is not main_metric],
-        curved=curved,
-        is_full=medium.is_full,
-        figures=_figures(
-            _plots(sections, main_metric, curved)
-            if not medium.is_full
-            else [picture.plot for picture in pictures(report)],
-            _points_per_curve(report),
-        ),
-        data=json_in_html(_or_nothing(embedded_json(report))),
-        curve_data=json_in_html(curves),
-        curve_note=note,
-        **_around(report, medium),
-    )
-    return focus_once(page)
+def _origin(document: Document) -> Iterator[Section]:
+    """What any other document has below its sections."""
+    notes = Items(document.footnotes, "footnotes")
+    yield Section("provenance", "Provenance", (Facts(document.facts), notes))
+    yield Section("data", "Data", (Facts(()),))
 
 
 def _brief(section: Section) -> Section:
-    """The section without what is folded away."""
+    """The section without what only a full page has."""
     blocks = (
-        _brief(block) if isinstance(block, Section) else block for block in section.blocks if not _is_folded(block)
+        _brief(block) if isinstance(block, Section) else block
+        for block in section.blocks
+        if not (isinstance(block, Fold) or (isinstance(block, Section) and block.is_folded))
     )
     return replace(section, blocks=tuple(blocks))
 
 
-def _is_folded(block: Block) -> bool:
-    return isinstance(block, Fold) or (isinstance(block, Section) and block.is_folded)
-
-
-def _plots(sections: Sequence[Section], main_metric: MetricPart | None, curved: Sequence[MetricPart]) -> Iterator[Plot]:
-    """What is drawn on a page that is not the full one."""
-    figures = [main_metric.estimation] if main_metric else []
-    figures += [metric.curve for metric in curved]
-    yield from (figure.plot for figure in figures if isinstance(figure, ReportFigure))
-    yield from (figure.plot for section in sections for part in (section, *section.parts) for figure in part.figures)
-
-
-NO_CURVES = "No metric was reported at more than one step."
-
-
-def _absent_sections(report: Report) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Heading and reasons of each section, by its key, of which nothing but reasons is there."""
-    curves = {} if report.curves_note else {"curves": ("Curves", (NO_CURVES,))}
-    return curves | {
-        section.key: (section.heading, _all_reasons(section)) for section in report.sections if _is_absent(section)
-    }
+def _figures_in(section: Section) -> Iterator[ReportFigure]:
+    for block in section.blocks:
+        match block:
+            case ReportFigure():
+                yield block
+            case Section() | Fold():
+                yield from _figures_in(Section("", "", block.blocks))
 
 
 def _is_absent(section: Section) -> bool:
+    """Whether there is nothing in it but reasons, and notes on what is not there."""
     return all(
-        isinstance(block, Absent) or (isinstance(block, Section) and _is_absent(block)) for block in section.blocks
+        isinstance(block, Absent)
+        or (isinstance(block, Items) and block.kind == "footnotes" and section.key != "computed")
+        or (isinstance(block, Section) and _is_absent(block))
+        for block in section.blocks
     )
 
 
 def _all_reasons(section: Section) -> tuple[str, ...]:
     return (*section.reasons, *(reason for part in section.parts for reason in _all_reasons(part)))
-
-
-def _main_metric(report: Report) -> MetricPart | None:
-    """The metric whose scores stand on the first screen: the primary one, else the first one that has a plot."""
-    metrics = sorted(report.metrics, key=lambda metric: not metric.is_primary)
-    return next((metric for metric in metrics if isinstance(metric.estimation, ReportFigure)), None)
 
 
 def _figures(plots: Iterable[Plot], n_points: int = MOST_POINTS) -> dict[str, Markup]:
@@ -155,17 +136,15 @@ def policy(script: str) -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
 
 
-def _points_per_curve(report: Report) -> int:
-    curves = [metric.curve.plot for metric in report.metrics if isinstance(metric.curve, ReportFigure)]
-    plots = [plot for plot in curves if isinstance(plot, CurvePlot)]
+def _points_per_curve(plots: Sequence[Plot], *, has_captures: bool) -> int:
     n_curves = sum(
         min(plot.n_lines, len(some))
         for plot in plots
+        if isinstance(plot, CurvePlot)
         for group in plot.groups
         for some in (group.counted, group.failed)
     )
-    stability = report.section("stability")
-    room = POINTS_ON_PAGE - (POINTS_OF_STABILITY if stability and stability.parts else 0)
+    room = POINTS_ON_PAGE - (POINTS_OF_STABILITY if has_captures else 0)
     return max(FEWEST_POINTS, min(MOST_POINTS, room // max(1, n_curves)))
 
 
@@ -174,11 +153,9 @@ def json_in_html(text: str) -> Markup:
     return trust(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 
-def sparkline(shown: ReportFigure | Absent) -> Markup:
-    """The scores of every run, a row of points per experiment on one axis; empty without scores."""
-    if isinstance(shown, Absent) or not isinstance(shown.plot, EstimationPlot):
-        return trust("")
-    groups = shown.plot.groups
+def sparkline(plot: EstimationPlot) -> Markup:
+    """The scores of every run, a row of points per experiment on one axis."""
+    groups = plot.groups
     values = [value for group in groups for value in group.values]
     low, high = min(values), max(values)
     scale, height = (SPARK_WIDTH - 8) / (high - low or 1), 9 * len(groups)
@@ -244,6 +221,7 @@ def template(name: str = PAGE) -> jinja2.Template:
     environment.tests |= tests
     environment.filters["explain"] = explain
     environment.filters["sparkline"] = sparkline
+    environment.filters["markdown"] = lambda text: trust(escape_markdown(text))
     try:
         return environment.get_template(name)
     except jinja2.TemplateError as error:

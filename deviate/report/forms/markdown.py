@@ -156,7 +156,7 @@ def _comment(report: Report, table: DocumentTable, n_shown: int) -> str:
     blocks += [_verdict(verdict) for verdict in report.verdicts]
     blocks += [_sentence(report.no_verdict)] if report.no_verdict else []
     blocks += [_sentence(report.primary)] if report.primary else []
-    blocks += [_list(report.proved)]
+    blocks += [_list(report.said("noise"))]
     blocks += [f"> {_sentence(sentence)}" for sentence in report.paste]
     blocks += ["\n".join(_table(table, first))] if first or not groups else []
     if folded_groups:
@@ -188,11 +188,10 @@ def _stability(report: Report) -> list[str]:
         return []
     blocks = [f"**Stability**\n\n{_list(report.stability)}"]
     names = {"stability": "Measures of stability", "groups": "Sub-groups"}
-    for name, layouts in report.further().items():
-        if layouts and len(layouts[0].rows) <= MOST_ROWS:
-            table = "\n".join(_table(layouts[0], _groups(layouts[0])))
-            blocks += [f"<details><summary>{names[name]}</summary>", table]
-            blocks += [_sentence(layouts[0].caption), "</details>"]
+    for name, table in report.further().items():
+        if len(table.rows) <= MOST_ROWS:
+            blocks += [f"<details><summary>{names[name]}</summary>", "\n".join(_table(table, _groups(table)))]
+            blocks += [_sentence(table.caption), "</details>"]
     return blocks
 
 
@@ -226,18 +225,19 @@ def _table(table: DocumentTable, groups: Sequence[Sequence[TableRow]]) -> Iterat
     ]
     are_numbers = are_numbers or [True] * (len(table.columns) - 1)
     yield _row(["---", *("---:" if is_number else "---" for is_number in are_numbers)])
+    has_headings = any(row.is_heading for row in table.rows)
     for row in (row for rows in groups for row in rows):
-        yield _row([_label(row), *map(_cell, row.cells)])
+        yield _row([_label(row, is_inner=has_headings), *map(_cell, row.cells)])
 
 
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _label(row: TableRow) -> str:
+def _label(row: TableRow, *, is_inner: bool) -> str:
     if row.is_heading:
         return f"**{escape(row.label)}**"
-    return escape(row.label) if row.begins or not row.label else f"&nbsp;&nbsp;{escape(row.label)}"
+    return f"&nbsp;&nbsp;{escape(row.label)}" if is_inner else escape(row.label)
 
 
 def _cell(entry: Entry) -> str:

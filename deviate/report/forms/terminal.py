@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deviate.report.document import (
+    NOTHING,
     Absent,
     Answer,
     Block,
@@ -37,6 +38,7 @@ NARROWEST = 40
 STYLES: dict[Tone, str] = {"good": "bold green", "bad": "bold red", "neutral": "bold", "warning": "bold yellow"}
 SHORTEST_LABEL, LONGEST_WORD = 9, 20
 GAP = 2
+SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @document_form("terminal")
@@ -128,7 +130,8 @@ def _facts(facts: Sequence[Fact], column: int, console: Console) -> None:
 
 def _text(entry: Entry) -> Text:
     tone = entry.tone if isinstance(entry, Cell) else None
-    return Text.assemble((clean(entry.text), STYLES[tone] if tone else ""))
+    text = NOTHING if isinstance(entry, Absent) and entry.marks else clean(entry.text)
+    return Text.assemble((text, STYLES[tone] if tone else ""), ",".join(map(str, entry.marks)).translate(SUPERSCRIPT))
 
 
 def _table(table: DocumentTable, console: Console, margin: int) -> None:
@@ -153,6 +156,8 @@ def _table(table: DocumentTable, console: Console, margin: int) -> None:
         _indent(grid, margin, console)
     else:
         _paragraphs(table, [[row[index] for index in used] for row in rows], used, console)
+    for number, text in enumerate(table.footnotes, start=1):
+        _indent(Text(f"{str(number).translate(SUPERSCRIPT)} {clean(text)}"), 2 * GAP, console)
     notes = group_pairs((row.note, row.label) for row in table.rows if row.note)
     for note, labels in notes.items():
         _indent(Text(clean(f"{', '.join(labels)}: {note}")), 2 * GAP, console)

@@ -1,20 +1,20 @@
 """Answers to the questions of reproducibility checklists on error bars and compute, in the words of the report."""
 
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 from deviate import __version__
 from deviate.model.comparisons import Description
 from deviate.model.estimates import Interval, Unavailable
-from deviate.model.findings import Findings
+from deviate.model.findings import ExperimentFindings, Findings
 from deviate.model.records import Experiment
 from deviate.report.document import Report
 from deviate.report.format import clean, counted, duration
-from deviate.report.forms.markdown import escape
+from deviate.report.forms.html import template
 from deviate.report.parts.describe import n_text
 from deviate.report.parts.provenance import describe_decision, outcome_counts
 
-UNKNOWN = "not known: not recorded"
+TEMPLATE = "checklist.md.j2"
 MACHINE = ("GPU", "NVIDIA driver", "CPU", "cores")
 """Facts of the environment that say what runs computed on, in the order of the answer."""
 WHOLE = {"%": 100.0}
@@ -23,45 +23,23 @@ WHOLE = {"%": 100.0}
 
 def checklist_source(findings: Findings, report: Report) -> str:
     """The checklist as Markdown: questions as headings, answers below, for checklists of conferences and journals."""
-    lines = [
-        "# Error bars: answers for a reproducibility checklist",
-        "",
-        "Written for the questions on statistical significance and on compute of the NeurIPS paper checklist, and",
-        "others like it. What is *not known*, or *yours to confirm*, is for you to complete.",
-        "",
-    ]
-    for question, answers in _answers(findings, report):
-        lines += [f"## {question}", "", *(f"- {escape(answer)}" for answer in answers), ""]
-    return "\n".join(lines)
-
-
-def _answers(findings: Findings, report: Report) -> Iterator[tuple[str, Iterable[str]]]:
-    labels = [experiment.label for experiment in report.experiments]
-    experiments = list(zip(labels, (described.experiment for described in findings.experiments), strict=True))
-    noise = report.section("noise")
-    yield "Are error bars reported, and what are they?", _bars(findings, report)
-    yield "Which factors of variability do they capture?", (*_factors(experiments), *report.conditions, *report.proved)
-    yield "Over how many runs?", _runs(findings, experiments)
-    written = f"Computed by deviate {__version__}, which also writes the score of every run (CSV, JSON)."
-    notes = (*report.footnotes, *(noise.footnotes if noise else ()))
-    yield "How were they computed, and what is assumed?", ("Runs are taken as independent.", *notes, written)
-    if findings.pairs:
-        yield "How were differences tested?", _tests(findings, report)
-    if report.stability:
-        yield "How far do runs agree beyond their scores?", _stability(report)
-    yield "On what hardware, and for how long?", _compute(experiments)
-    yield "What do they not cover?", (*report.limits, *report.warnings)
-
-
-def _bars(findings: Findings, report: Report) -> Iterator[str]:
     descriptions = [description for described in findings.experiments for description in described.descriptions]
-    if all(isinstance(description.sd, Unavailable) for description in descriptions):
-        yield "No: no metric has two runs with a score, so nothing is known of how far runs vary."
-    else:
-        yield f"Yes. {report.results().caption}"
-    passed = dict.fromkeys(clean(one.metric.name) for one in descriptions if _passes_its_ends(one))
-    if passed:
-        yield f"Error bars pass 0 or 100 %, show quartiles or every run instead: {', '.join(passed)}."
+    has_bars = any(not isinstance(description.sd, Unavailable) for description in descriptions)
+    noise = report.section("noise")
+    compared = (comparison for pair in findings.pairs for comparison in pair.comparisons)
+    return template(TEMPLATE).render(
+        version=__version__,
+        report=report,
+        bars=report.results().caption if has_bars else "",
+        passed=dict.fromkeys(clean(one.metric.name) for one in descriptions if _passes_its_ends(one)),
+        experiments=[
+            _answers(summary.label, item, findings.primary)
+            for summary, item in zip(report.experiments, findings.experiments, strict=True)
+        ],
+        notes=(*report.footnotes, *(noise.footnotes if noise else ())),
+        is_paired=any(comparison.is_paired for comparison in compared),
+        stability=tuple(_stability(report)),
+    )
 
 
 def _passes_its_ends(description: Description) -> bool:
@@ -73,60 +51,41 @@ def _passes_its_ends(description: Description) -> bool:
     return min([mean - sd, *ends]) < 0 or max([mean + sd, *ends]) > whole
 
 
-def _factors(experiments: Iterable[tuple[str, Experiment]]) -> Iterator[str]:
-    for label, experiment in experiments:
-        if experiment.imported:
-            yield f"{label}: the runs were not carried out by deviate: what varied between them is {UNKNOWN}."
-        else:
-            flipped = ["one bit of one weight"] if any(run.flips for run in experiment.runs) else []
-            factors = (("varied", [*experiment.varied, *flipped]), ("held", experiment.held))
-            free_and_held = "; ".join(f"{word}: {', '.join(names)}" for word, names in factors if names)
-            yield f"{label}: variant {experiment.variant}; {free_and_held or f'what it leaves free is {UNKNOWN}'}."
+def _answers(label: str, item: ExperimentFindings, primary: str | None) -> dict[str, object]:
+    """What the record of an experiment says; empty texts for what it does not."""
+    experiment = item.experiment
+    flipped = ["one bit of one weight"] if any(run.flips for run in experiment.runs) else []
+    factors = (("varied", [*experiment.varied, *flipped]), ("held", experiment.held))
+    scored = [one for one in item.descriptions if one.metric.name == primary] or item.descriptions[:1]
+    counts = "scores of runs were read" if experiment.imported else outcome_counts(experiment)
+    of_metrics = (f"n = {n_text(one)} for {clean(one.metric.name)}" for one in scored)
+    facts = {
+        name: dict.fromkeys(clean(run.environment[name]) for run in experiment.runs if run.environment.get(name))
+        for name in MACHINE
+    }
+    return {
+        "label": label,
+        "is_imported": bool(experiment.imported),
+        "variant": experiment.variant,
+        "factors": "; ".join(f"{word}: {', '.join(names)}" for word, names in factors if names),
+        "runs": "; ".join((counts, *of_metrics, *describe_decision(experiment))),
+        "hardware": "; ".join(f"{name} {', '.join(values)}" for name, values in facts.items() if values),
+        "time": _time(experiment),
+    }
 
 
-def _runs(findings: Findings, experiments: Sequence[tuple[str, Experiment]]) -> Iterator[str]:
-    for (label, experiment), described in zip(experiments, findings.experiments, strict=True):
-        primary = [one for one in described.descriptions if one.metric.name == findings.primary]
-        scored = [f"n = {n_text(one)} for {clean(one.metric.name)}" for one in primary or described.descriptions[:1]]
-        counts = "scores of runs were read" if experiment.imported else outcome_counts(experiment)
-        yield f"{label}: {'; '.join((counts, *scored, *describe_decision(experiment)))}."
-        if experiment.imported:
-            yield f"{label}: whether runs failed or were left out before their scores were read is {UNKNOWN}."
-    if not all(experiment.imported for _, experiment in experiments):
-        yield "Failed runs are counted and shown, none was replaced; runs lost to the machine do not count."
-
-
-def _tests(findings: Findings, report: Report) -> Iterator[str]:
-    yield from report.paste or (report.no_verdict,)
-    if any(comparison.is_paired for pair in findings.pairs for comparison in pair.comparisons):
-        yield "Pairing was asked for; that it was chosen before the runs is yours to confirm."
+def _time(experiment: Experiment) -> str:
+    times = [run.wall_time_s for run in experiment.runs if run.wall_time_s > 0 and not experiment.imported]
+    beside = max((run.n_sharing for run in experiment.runs), default=0)
+    shared = f", with up to {counted(beside, 'other run')} beside it" if beside else ""
+    whole = f"{duration(sum(times))} summed over {counted(len(times), 'run')}"
+    return f"{duration(statistics.median(times))} per run (median{shared}), {whole}" if times else ""
 
 
 def _stability(report: Report) -> Iterator[str]:
     """Answers on predictions, classes and sub-groups, where these were captured."""
-    yield from report.stability
     sections = [section for key in ("stability", "classes") if (section := report.section(key)) is not None]
-    yield from (note for section in sections for note in section.footnotes)
-    missing = (reason for section in sections[1:] for reason in section.reasons)
-    yield from (f"Not known: {reason[:1].lower() + reason[1:]}" for reason in missing)
-
-
-def _compute(experiments: Iterable[tuple[str, Experiment]]) -> Iterator[str]:
-    for label, experiment in experiments:
-        facts = {
-            name: dict.fromkeys(clean(run.environment[name]) for run in experiment.runs if run.environment.get(name))
-            for name in MACHINE
-        }
-        hardware = "; ".join(f"{name} {', '.join(values)}" for name, values in facts.items() if values)
-        yield f"{label}, hardware: {hardware or UNKNOWN}."
-        times = [run.wall_time_s for run in experiment.runs if run.wall_time_s > 0]
-        if times and not experiment.imported:
-            beside = max((run.n_sharing for run in experiment.runs), default=0)
-            shared = f", with up to {counted(beside, 'other run')} beside it" if beside else ""
-            yield (
-                f"{label}, time: {duration(statistics.median(times))} per run (median{shared}), "
-                f"{duration(sum(times))} summed over {counted(len(times), 'run')}."
-            )
-        else:
-            yield f"{label}, time per run: {UNKNOWN}."
-    yield "Memory, energy, and what was computed for experiments that are not in this report are not known."
+    if report.stability:
+        yield from (*report.stability, *(note for section in sections for note in section.footnotes))
+        missing = (reason for section in sections[1:] for reason in section.reasons)
+        yield from (f"Not known: {reason[:1].lower() + reason[1:]}" for reason in missing)

@@ -1,16 +1,14 @@
 """What a terminal shows of a report: the answer, each experiment, the other metrics, failed runs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from deviate.model.texts import first_few
 from deviate.report.document import (
-    NOTHING,
-    Absent,
     Block,
     CandidateVerdict,
-    Cell,
     Code,
-    Entry,
+    DocumentTable,
     ExperimentSummary,
     Fact,
     Facts,
@@ -21,7 +19,6 @@ from deviate.report.document import (
     SummaryLine,
     fact,
     labelled,
-    listing,
     paragraph,
 )
 from deviate.report.format import clean, counted, group_pairs
@@ -29,7 +26,7 @@ from deviate.report.format import clean, counted, group_pairs
 JOIN = " · "
 MOST_FAILURES = 3
 MOST_OTHERS = 8
-"""Metrics beside the primary one; the page has all."""
+"""Rows of metrics beside the primary one; the page has all."""
 MOST_FAILED_RUNS = 5
 MOST_LAST_WORDS = 5
 
@@ -76,93 +73,26 @@ def experiment_part(
 
 
 def other_metrics(
-    metrics: Sequence[MetricPart], labels: Sequence[str], candidates: Sequence[str], runners_up: Sequence[str]
+    metrics: Sequence[MetricPart],
+    results: Callable[[Collection[str]], DocumentTable],
+    n_rows: int,
+    asked: Sequence[str],
 ) -> Iterator[Block]:
-    """The metrics that the answer leaves out, a row each; with several candidates, a row per metric and candidate.
+    """The table of the metrics that the answer leaves out; of too many, those that might have been primary come first.
 
-    Of too many, those that might have been the primary one come first.
+    Args:
+        results: the table of the metrics of these names. n_rows: of each metric.
+        asked: names of those that might have been.
     """
-    primary = next((metric for metric in metrics if metric.is_primary), None)
-    others = [metric for metric in metrics if metric is not primary and metric.is_result]
+    others = [metric for metric in metrics if not metric.is_primary and metric.is_result]
     if not others:
         return
-    heading = "Metrics" if primary is None else "Other metrics"
-    most_asked = sorted(others, key=lambda metric: metric.name not in runners_up)[:MOST_OTHERS]
-    chosen = [metric for metric in others if metric in most_asked]
-    if len(labels) > 1:
-        yield f"{heading}, mean ± SD"
-    if candidates:
-        yield from _compared(chosen, primary, labels[0], candidates)
-    elif len(labels) > 1:
-        yield listing(("", *labels), [[metric.name, *_sides(metric, primary)] for metric in chosen])
-    else:
-        yield _of_one(chosen, primary, heading)
+    heading = "Metrics" if len(others) == sum(metric.is_result for metric in metrics) else "Other metrics"
+    chosen = sorted(others, key=lambda metric: metric.name not in asked)[: max(2, MOST_OTHERS // n_rows)]
+    table = results([metric.key for metric in chosen])
+    yield replace(table, columns=(heading, *table.columns[1:]))
     if n_left := len(others) - len(chosen):
         yield f"… and {counted(n_left, 'more metric')}: see the report, Metrics"
-
-
-def _of_one(metrics: Sequence[MetricPart], primary: MetricPart | None, heading: str) -> Block:
-    """The metrics of one experiment with their intervals, and remarks that the primary one does not have too."""
-    first = [metric.descriptions.rows[0] for metric in metrics]
-    with_spread = next((metric for metric in metrics if isinstance(_cells(metric)[2], Cell)), metrics[0])
-    heads = [head.partition(" (")[0] for head in with_spread.descriptions.columns[3:5]]
-    of_primary = "" if primary is None else primary.descriptions.rows[0].note
-    rows = []
-    notes = ["" if row.note == of_primary else row.note for row in first]
-    for metric in metrics:
-        n, _, of_mean, of_sd = _cells(metric)
-        rows.append((metric.name, metric.overview[0], _number(of_mean), _number(of_sd), n))
-    return listing((heading, "mean ± SD", *heads, "n"), rows, notes=notes)
-
-
-def _cells(metric: MetricPart) -> tuple[Entry, ...]:
-    """n, mean ± SD, and the intervals of both, in the only experiment."""
-    return metric.descriptions.rows[0].cells[:4]
-
-
-def _compared(
-    metrics: Sequence[MetricPart], primary: MetricPart | None, baseline: str, candidates: Sequence[str]
-) -> Iterator[Block]:
-    """Both sides of each comparison, the difference with its interval, and the verdict; then how they are computed."""
-    is_alone = len(candidates) == 1
-    pairs = [
-        (metric, index, metric.name if is_alone else f"{metric.name}, {candidate}", judgement)
-        for metric in metrics
-        for index, (candidate, judgement) in enumerate(zip(candidates, metric.judgements, strict=True), start=1)
-    ]
-    judged = [(label, one) for _, _, label, one in pairs if not isinstance(one, Absent)]
-    is_adjusted = any(one.is_adjusted for _, one in judged)
-    columns = ("", baseline, candidates[0] if is_alone else "candidate", "difference", "CI",
-               "p (adj.)" if is_adjusted else "p", "verdict")  # fmt: skip
-    rows, notes = [], []
-    for metric, index, label, one in pairs:
-        sides = _sides(metric, primary)
-        figures = [NOTHING] * 4
-        if not isinstance(one, Absent):
-            is_known = isinstance(one.interval, Cell)
-            interval = (f"[{one.interval.text}]", _number(one.p)) if is_known else (NOTHING, NOTHING)
-            figures = [one.difference.text, *interval, one.word]
-        rows.append((label, sides[0], sides[index], *figures))
-        notes.append("" if isinstance(one, Absent) else one.remark)
-    yield listing(columns, rows, notes) if judged else listing(columns[:3], [row[:3] for row in rows], notes)
-    if methods := list(dict.fromkeys(one.method for _, one in judged if one.method)):
-        adjusted = ", in parentheses p adjusted by Holm, which decides" if is_adjusted else ""
-        yield f"CI and p by {' or '.join(methods)}{adjusted}"
-    for obstacle, labels in group_pairs((one.obstacle, label) for label, one in judged if one.obstacle).items():
-        yield f"{'; '.join(labels)}: {obstacle}"
-
-
-def _sides(metric: MetricPart, primary: MetricPart | None) -> list[str]:
-    """Mean ± SD in each experiment, with its number of runs where that is not the one of the primary metric."""
-    of_primary = [""] * len(metric.overview) if primary is None else primary.overview_n
-    return [
-        f"{entry.text}, {n}" if isinstance(entry, Cell) and n != expected else _number(entry)
-        for entry, n, expected in zip(metric.overview, metric.overview_n, of_primary, strict=True)
-    ]
-
-
-def _number(entry: Entry) -> str:
-    return entry.text if isinstance(entry, Cell) else NOTHING
 
 
 def failed_part(failures: Sequence[Failure]) -> Iterator[Block]:

@@ -22,8 +22,9 @@ from deviate.report.document import (
     ExperimentSummary,
     Fact,
     Failure,
+    Items,
+    MetricPart,
     Report,
-    ReportFigure,
     Section,
     SummaryLine,
     cell,
@@ -36,13 +37,13 @@ from deviate.report.parts.compare import Setting, verdict_of
 from deviate.report.parts.describe import endings_of, mean_text, places_of, range_line, runs_of, summary_line
 from deviate.report.parts.divergence import divergence_section
 from deviate.report.parts.many_runs import MOST_FAILURES
-from deviate.report.parts.metrics import aggregate_words, matched_rows, metric_parts
-from deviate.report.parts.multi_comparison import many_lines, many_sections
+from deviate.report.parts.metrics import aggregate_words, figure_sections, matched_rows, metric_parts
+from deviate.report.parts.multi_comparison import many_blocks, many_lines
 from deviate.report.parts.noise import is_study, noise_brief, noise_result, noise_section, noise_sentences
-from deviate.report.parts.outcomes import outcome_lines, outcome_section
+from deviate.report.parts.outcomes import outcome_brief, outcome_section
 from deviate.report.parts.planning import planning_section
 from deviate.report.parts.script_seeds import STREAMS
-from deviate.report.parts.table import result_table
+from deviate.report.parts.table import metric_section, result_table
 from deviate.report.parts.tasks import task_lines, task_section, task_sentence
 
 FEW = 4
@@ -76,7 +77,7 @@ def build_report(findings: Findings) -> Report:
         title=_title(findings, labels),
         subtitle=_subtitle(findings),
         paste=_paste(findings, labels, verdicts, level),
-        sections=tuple(_sections(findings, labels, failed)),
+        sections=tuple(_sections(findings, labels, metrics, failed)),
         warnings=warnings,
         notes=notes,
         footnotes=caveats.footnotes(findings),
@@ -93,24 +94,17 @@ def build_report(findings: Findings) -> Report:
         no_verdict=_no_verdict(findings, verdicts),
         result=_result(findings, summaries),
         primary=primary_sentence(findings),
-        limits=tuple(caveats.limits(findings)),
-        conditions=tuple(caveats.conditions(findings, labels)),
-        points_note=_first_caption(metric.estimation for metric in metrics),
-        curves_note=_first_caption(metric.curve for metric in metrics),
         metrics=metrics,
-        many=many_sections(findings),
         tasks=task_lines(findings.tasks, level) if findings.tasks else (),
         stability=wing("stability.report.sections").brief_lines(findings, labels),
-        failures=failed,
         results=partial(result_table, findings, labels),
         further=partial(wing("stability.report.paper").paper_tables, findings, labels),
         embedded=lambda: document_data(SCHEMA, findings, warnings, without_drawn=True),
-        embedded_curves=partial(_embedded_curves, findings),
     )
-    return replace(report, brief=tuple(_brief(report, findings, labels)))
+    return replace(report, brief=tuple(_brief(report, findings, labels, failed)))
 
 
-def _brief(report: Report, findings: Findings, labels: Sequence[str]) -> Iterator[Section]:
+def _brief(report: Report, findings: Findings, labels: Sequence[str], failed: Sequence[Failure]) -> Iterator[Section]:
     """The paragraphs that a terminal shows."""
     result, has_primary = report.result, any(metric.is_primary for metric in report.metrics)
     remarks = dict.fromkeys(remark for one in report.experiments for line in one.lines for remark in line.remarks)
@@ -122,44 +116,44 @@ def _brief(report: Report, findings: Findings, labels: Sequence[str]) -> Iterato
     )
     yield from noise_brief(findings)
     runners_up = () if findings.primary_choice is None else findings.primary_choice.others
-    yield paragraph(*brief.other_metrics(report.metrics, labels, report.candidates, runners_up))
+    n_rows = len(report.candidates) or len(labels)
+    yield paragraph(*brief.other_metrics(report.metrics, report.results, n_rows, runners_up))
     together = [sentence for sentences in many_lines(findings, labels) for sentence in sentences]
-    outcomes = list(outcome_lines(findings, labels))
-    parts = (("Together", together), ("Tasks", report.tasks), ("Stability", report.stability), ("Outcomes", outcomes))
+    parts = (("Together", together), ("Tasks", report.tasks), ("Stability", report.stability))
     yield brief.sentences_part(*parts)
+    yield from outcome_brief(findings, labels)
     yield brief.sentences_part(("Sentence", report.paste if len(report.verdicts) == 1 else ()))
-    yield paragraph(*brief.failed_part(report.failures))
+    yield paragraph(*brief.failed_part(failed))
 
 
-def _first_caption(figures: Iterable[ReportFigure | Absent]) -> str:
-    return next((figure.caption for figure in figures if isinstance(figure, ReportFigure)), "")
-
-
-def _embedded_curves(findings: Findings) -> tuple[str, str]:
-    """Curves for a page, with a sentence on them."""
-    # numpy takes a while to import, which a terminal report should not wait for.
-    from deviate.report.data.embedded import embedded_curves
-
-    return embedded_curves(findings)
-
-
-def _sections(findings: Findings, labels: Sequence[str], failed: tuple[Failure, ...]) -> Iterator[Section]:
-    """The sections of the page that consist of blocks, in the order in which figures are numbered."""
+def _sections(
+    findings: Findings, labels: Sequence[str], metrics: Sequence[MetricPart], failed: tuple[Failure, ...]
+) -> Iterator[Section]:
+    """The sections below the verdict, in their order; one of nothing but reasons is only named."""
     recorded = [item.experiment for item in findings.experiments]
-    tasks = task_section(findings, labels)
+    yield metric_section(findings, labels, metrics)
+    yield from figure_sections(metrics)
+    yield from [Section("many", "All experiments together", many_blocks(findings))] if findings.many else []
+    yield from filter(None, [task_section(findings, labels)])
+    if conditions := tuple(caveats.conditions(findings, labels)):
+        yield Section("conditions", "Seeds and test data", (Items(conditions),))
     yield noise_section(findings)
-    yield from [tasks] if tasks else []
-    yield from wing("stability.report.sections").sections(findings, labels)
-    yield outcome_section(findings, labels)
     yield Section("failures", "Failures", _failure_blocks(failed) or (Absent("Every recorded run completed."),))
+    yield outcome_section(findings, labels)
     yield divergence_section(findings)
-    yield planning_section(findings, labels)
+    yield Section("limits", "What this does not show", (Items(tuple(caveats.limits(findings)), "limits"),))
+    notes = Items(caveats.footnotes(findings), "footnotes")
+    yield Section("computed", "How the figures are computed", (notes,), is_rest=True)
+    every = tuple(metric.quantities for metric in metrics)
+    yield Section("quantities", "Every quantity of each metric", every, is_folded=True, is_rest=True)
+    for section in (*wing("stability.report.sections").sections(findings, labels), planning_section(findings, labels)):
+        yield replace(section, is_rest=True)
     parts = (
         provenance.provenance_part(item, label, index, changes_section(item, recorded[:index], labels))
         for index, (item, label) in enumerate(zip(recorded, labels, strict=True))
     )
-    yield Section("provenance", "Provenance", (provenance.shared_facts(recorded, labels), *parts))
-    yield data_section(findings)
+    yield Section("provenance", "Provenance", (provenance.shared_facts(recorded, labels), *parts), is_rest=True)
+    yield replace(data_section(findings), is_rest=True)
 
 
 def _failure_blocks(failed: tuple[Failure, ...]) -> tuple[Block, ...]:

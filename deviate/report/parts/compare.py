@@ -7,7 +7,7 @@ from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVer
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
 from deviate.model.phrases import Method, Note, Phrase, kind_of, parts_of
 from deviate.model.published_results import PublishedComparison
-from deviate.report.document import Absent, CandidateVerdict, Cell, Entry, Judgement, Tone, cell
+from deviate.report.document import Absent, CandidateVerdict, Cell, Entry, Tone, cell
 from deviate.report.format import (
     between,
     clean,
@@ -69,23 +69,6 @@ def metric_name(comparison: Comparison) -> str:
     """Name of the metric on both sides; they differ if the user matched two metrics."""
     baseline, candidate = name_text(comparison.metric.name), name_text(comparison.candidate_metric.name)
     return baseline if baseline == candidate else f"{baseline} = {candidate}"
-
-
-def judgement_of(comparison: Comparison) -> Judgement:
-    places, (p_value, p_adjusted) = places_of_difference(comparison), p_cells(comparison)
-    return Judgement(
-        difference=difference_cell(comparison, places),
-        interval=describe.interval_cell(comparison.difference_interval, places),
-        p=p_value
-        if p_adjusted is None or isinstance(p_value, Absent)
-        else cell(*p_value.pieces, " (", *p_adjusted.pieces, ")", value=p_adjusted.value),
-        word=verdict_word(comparison),
-        tone=tone_of(comparison),
-        remark=clean(comparison.note),
-        method=comparison.difference_interval.method if isinstance(comparison.difference_interval, Interval) else "",
-        obstacle=why_open(comparison),
-        is_adjusted=p_adjusted is not None,
-    )
 
 
 def why_open(comparison: Comparison) -> str:

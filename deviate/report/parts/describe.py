@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from deviate.model.comparisons import Description
 from deviate.model.estimates import Estimate, Interval, Unavailable
@@ -26,6 +27,27 @@ from deviate.report.numbers import PLUS_MINUS, Pieces, ShownNumber, append_unit,
 LONGEST_UNIT = 40
 MOST_NAMED = 5
 """Restated metrics that are named beside the one that stands for them."""
+
+
+class Footnotes:
+    """Footnotes in order of first use; equal footnotes share a number."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def numbers(self, *texts: str) -> tuple[int, ...]:
+        cleaned = dict.fromkeys(clean(text) for text in texts if text)
+        self.texts += [text for text in cleaned if text not in self.texts]
+        return tuple(sorted(self.texts.index(text) + 1 for text in cleaned))
+
+
+def absent(reason: str, notes: Footnotes) -> Absent:
+    return Absent(reason, marks=notes.numbers(reason))
+
+
+def mark(entry: Entry, notes: Footnotes, note: str = "") -> Entry:
+    reason = entry.reason if isinstance(entry, Absent) else ""
+    return replace(entry, marks=notes.numbers(reason, note))
 
 
 def places_of(description: Description) -> int | None:

@@ -22,7 +22,16 @@ ADVICE = (
     "Runs with everything held diverge here. This runs two more and finds the update, the operation and the line at "
     "which they diverge:"
 )
-COLUMNS = ("Variant", "runs", "bitwise", "first step that differs", "metric", "values", "final weights")
+COLUMNS = (
+    "Variant",
+    "runs",
+    "bitwise",
+    "first step that differs",
+    "metric",
+    "values",
+    "final weights",
+    "evaluation data",
+)
 
 
 def divergence_section(findings: Findings) -> Section:
@@ -49,26 +58,6 @@ def divergence_section(findings: Findings) -> Section:
     return Section("divergence", "First divergence", tuple(blocks))
 
 
-def proof_row(proof: Repeatability) -> TableRow:
-    """Row on whether the runs of a variant are bitwise equal: overall, and in metrics, weights and evaluation data."""
-    metrics = "none reported"
-    if proof.parting is not None:
-        parting = proof.parting
-        metrics = f"{name_text(parting.metric)} differs {_where(parting)}, {replicates(parting.replicates)}"
-    elif proof.n_metrics:
-        metrics = f"{proof.n_metrics} {'equal' if proof.n > 1 else 'reported'}"
-    return TableRow(
-        name_text(proof.variant),
-        (
-            cell(ShownNumber(proof.n, 0), value=proof.n),
-            cell(EQUAL[proof.is_equal]),
-            cell(metrics),
-            cell(_agreement(proof.weights, proof)),
-            cell(_agreement(proof.evaluation, proof)),
-        ),
-    )
-
-
 def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experiment], *, is_comparison: bool) -> str:
     """The reason why there is no divergence; empty if runs of the control variant were compared."""
     if any(proof.variant == CONTROL and proof.is_equal is not None for proof in proofs):
@@ -93,6 +82,7 @@ def _row(proof: Repeatability, experiment: Experiment) -> TableRow:
             cell(name_text(parting.metric)) if parting else Absent("none"),
             cell(_values(parting)) if parting else Absent("none"),
             cell(_agreement(proof.weights, proof)),
+            cell(_agreement(proof.evaluation, proof)),
         ),
         note=_note(proof, experiment),
     )

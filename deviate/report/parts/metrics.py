@@ -1,6 +1,7 @@
 """Metrics as text: the row of each in the overview, and its tables."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from deviate.model.aggregates import AT, AT_BEST, MEAN_LAST
@@ -9,16 +10,24 @@ from deviate.model.estimates import NOT_APPLICABLE, NOT_ASKED, Interval, Unavail
 from deviate.model.findings import Findings
 from deviate.model.places import place_text
 from deviate.model.plan import SelectedMetric
-from deviate.report.document import Absent, DocumentTable, MetricPart, ReportFigure, TableRow, cell, quantities
+from deviate.report.document import (
+    Absent,
+    Block,
+    DocumentTable,
+    Fold,
+    MetricPart,
+    ReportFigure,
+    Section,
+    TableRow,
+    cell,
+    quantities,
+)
 from deviate.report.format import clean, confidence_text, counted, difference_unit, name_text, replicates, shorten
 from deviate.report.numbers import TO, Pieces, ShownNumber, append_unit, ends, factor, share
-from deviate.report.parts.compare import judgement_of, metric_name
+from deviate.report.parts.compare import metric_name
 from deviate.report.parts.describe import (
-    cell_of,
     description_columns,
     description_row,
-    mean_cell,
-    n_text,
     places_of,
     restated,
     unit_of,
@@ -27,6 +36,8 @@ from deviate.report.parts.many_runs import curves_per_group, points_per_group
 from deviate.report.parts.metric_plots import curve_plot, estimation_plot
 from deviate.report.parts.quantities import quantity_rows
 
+MOST_CURVES = 8
+"""Metrics with curves on a page that is not the full one."""
 DIRECTIONS = {"max": "higher is better", "min": "lower is better", None: "direction unknown"}
 PLAIN = {
     "last": "last value of each run",
@@ -101,48 +112,57 @@ def _metric_part(
     )
     unreported = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])
     is_compared = any(comparison is not None for comparison in comparisons)
-    reasons = tuple(reason if is_compared else "only one side reports this metric" for reason in unreported)
     estimation = estimation_plot(f"m{index}e", name, row, labels, comparisons, points_per_group(n_groups))
     curve = curve_plot(f"m{index}c", name, findings, row, labels, curves_per_group(n_groups))
     is_primary = first.metric.name == findings.primary
-    shape = shape_rows([description for description, _ in described])
     columns = description_columns(next((description for description, _ in described if description.n > 1), first))
     rows = tuple(description_row(description, label) for description, label in described)
-    quantity_table: DocumentTable | Absent | None = None
+    blocks: list[Block] = [" · ".join((*_facts(first.metric, is_primary=is_primary), *restated(first)))]
+    blocks.append(DocumentTable(f"{name}: runs of each experiment", columns, rows))
     if is_compared:
-        caption = f"{name}: candidate against baseline"
-        quantity_table = quantities(caption, labels[1 : len(comparisons) + 1], quantity_rows(comparisons, unreported))
+        compared = quantity_rows(comparisons, unreported)
+        table = quantities(f"{name}: candidate against baseline", labels[1 : len(comparisons) + 1], compared)
+        blocks.append(Fold("Candidate against baseline, every quantity", (table,)))
     elif findings.pairs:
-        quantity_table = Absent("Not compared: only one side reports this metric.")
-    shape_caption = f"{name}: shape of the scores, and cross-checks of the intervals above"
+        blocks.append(Absent("Not compared: only one side reports this metric."))
+    if shape := shape_rows([description for description, _ in described]):
+        caption = f"{name}: shape of the scores, and cross-checks of the intervals above"
+        blocks.append(Fold("Shape and cross-checks", (quantities(caption, [label for _, label in described], shape),)))
     return MetricPart(
-        key=f"metric-{index}",
+        key=first.metric.name,
         name=name,
         is_primary=is_primary,
         is_result=first.metric.role == "quality",
-        facts=(*_facts(first.metric, is_primary=is_primary), *restated(first)),
-        overview=tuple(
-            Absent(f"not reported by {label}")
-            if description is None
-            else mean_cell(description, unit_of(description.metric))
-            for description, label in zip(row, labels, strict=True)
-        ),
-        overview_n=tuple("" if description is None else f"n = {n_text(description)}" for description in row),
-        cv=Absent(f"not reported by {labels[0]}") if row[0] is None else cell_of(row[0].cv, share),
-        judgements=tuple(
-            Absent(reason) if comparison is None else judgement_of(comparison)
-            for comparison, reason in zip(comparisons, reasons, strict=True)
-        ),
-        descriptions=DocumentTable(f"{name}: runs of each experiment", columns, rows),
-        quantities=quantity_table,
-        shape=quantities(shape_caption, [label for _, label in described], shape) if shape else None,
-        estimation=ReportFigure(estimation, estimation.caption)
+        quantities=Section(f"metric-{index}", name, tuple(blocks), is_primary=is_primary),
+        estimation=ReportFigure(estimation, estimation.caption, name)
         if estimation
         else Absent(f"No points to draw: {first.note or 'no run gave a score'}."),
-        curve=ReportFigure(curve, curve.caption)
+        curve=ReportFigure(curve, curve.caption, name)
         if curve
         else Absent("No curve: no run reported this metric at more than one step."),
     )
+
+
+def figure_sections(metrics: Sequence[MetricPart]) -> Iterator[Section]:
+    """The scores of every run, but those of the first screen, and the curves; what all captions say stands first."""
+    points = [metric.estimation for metric in metrics if isinstance(metric.estimation, ReportFigure)]
+    main = next((metric.estimation for metric in metrics if metric.is_primary), points[0] if points else None)
+    others = [figure for figure in points if figure is not main]
+    if others:
+        yield Section("points", "Every run", _with_one_caption(others), is_folded=True)
+    curved = [metric.curve for metric in sorted(metrics, key=lambda metric: not metric.is_result)]
+    curves = _with_one_caption([curve for curve in curved if isinstance(curve, ReportFigure)])
+    n_results = sum(metric.is_result and isinstance(metric.curve, ReportFigure) for metric in metrics)
+    n_open = 1 + min(n_results, MOST_CURVES)
+    folded = [Fold("Curves of further metrics", curves[n_open:])] if curves[n_open:] else []
+    absent = Absent("No metric was reported at more than one step.")
+    yield Section("curves", "Curves", (*curves[:n_open], *folded) if n_results else (*folded, absent))
+
+
+def _with_one_caption(figures: Sequence[ReportFigure]) -> tuple[Block, ...]:
+    """Figures below their caption, which those that have the same do without."""
+    note = figures[0].caption if figures else ""
+    return (note, *(replace(one, caption="" if one.caption == note else one.caption) for one in figures))
 
 
 def _facts(metric: SelectedMetric, *, is_primary: bool) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from deviate.model.comparisons import Contrast, ManyTable
 from deviate.model.estimates import Unavailable
 from deviate.model.findings import Findings
-from deviate.report.document import Absent, Block, DocumentTable, Fact, Facts, Quote, Section, TableRow, cell
+from deviate.report.document import Absent, Block, DocumentTable, Fact, Facts, Items, Quote, Section, TableRow, cell
 from deviate.report.format import (
     clean,
     confidence_text,
@@ -28,10 +28,17 @@ OMNIBUS = (
     ("Kruskal–Wallis test of ranks", "H"),
 )
 
+NOTES = (
+    "The overall tests say whether the experiments differ, and not which of them do: for that, see the comparisons.",
+    "Dunnett assumes equal variances. Where spreads differ, prefer the table of all pairs, which does not assume that.",
+    "Holm can reject what Bonferroni's interval leaves open: p can be below the level where the interval contains 0.",
+)
 
-def many_sections(findings: Findings) -> tuple[Section, ...]:
-    """A section per metric that three or more experiments report, in the order of the findings."""
-    return tuple(_section(table, index, findings) for index, table in enumerate(findings.many))
+
+def many_blocks(findings: Findings) -> tuple[Block, ...]:
+    """A section per metric that three or more experiments report, in the order of the findings; how to read them."""
+    sections = (_section(table, index, findings) for index, table in enumerate(findings.many))
+    return (*sections, Items(NOTES, "footnotes"))
 
 
 def many_lines(findings: Findings, labels: Sequence[str]) -> tuple[tuple[str, ...], ...]:

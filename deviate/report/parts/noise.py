@@ -1,7 +1,7 @@
 """Sources of spread as text: a table per metric, evidence of repeatability, sentences for pasting."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
@@ -38,8 +38,15 @@ from deviate.report.format import (
     with_unit,
 )
 from deviate.report.numbers import TO, Pieces, ShownNumber, append_unit, ends, share
-from deviate.report.parts.describe import cell_of, estimate_cell, interval_cell, places_of_interval, unit_of
-from deviate.report.parts.divergence import proof_row
+from deviate.report.parts.describe import (
+    Footnotes,
+    cell_of,
+    estimate_cell,
+    interval_cell,
+    mark,
+    places_of_interval,
+    unit_of,
+)
 from deviate.report.parts.provenance import KERNELS
 from deviate.report.parts.script_seeds import STREAMS
 from deviate.report.plots import ForestPlot, PointGroup, ends_of, known
@@ -56,7 +63,7 @@ def is_study(findings: Findings) -> bool:
 
 
 def noise_section(findings: Findings) -> Section:
-    """Tables of spread per variant, and repeatability; or the reason why there are none."""
+    """Tables of spread per variant; or the reason why there are none."""
     noise, why = findings.noise, no_noise(findings)
     blocks: list[Block] = [Absent(why)] if why else []
     if noise is not None:
@@ -64,9 +71,6 @@ def noise_section(findings: Findings) -> Section:
         blocks += [_overhead(noise.overhead)] if noise.overhead else []
         blocks += [] if noise.tables else [Absent(_no_tables(findings))]
         blocks += [_part(table, index, findings) for index, table in enumerate(noise.tables)]
-        columns = ("Variant", "Runs", "In all", "Quality metrics", "Final weights", "Evaluation data")
-        proofs = tuple(proof_row(proof) for proof in noise.repeatability)
-        blocks.append(DocumentTable("Are the runs of a variant bitwise equal?", columns, proofs))
         blocks.append(Items(tuple(_footnotes(noise, findings.confidence)) if noise.tables else (), "footnotes"))
     return Section("noise", "Noise sources", tuple(blocks))
 
@@ -181,7 +185,7 @@ def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
 
 
 def _spreads_table(table: NoiseTable, findings: Findings) -> DocumentTable:
-    level = confidence_text(findings.confidence)
+    level, notes = confidence_text(findings.confidence), Footnotes()
     spread = f"{unit_head('SD', unit_of(table.metric))} [{level} CI]"
     columns = ("Variant", "varies", "n", spread, _ratio_head(table), "share of variance")
     rows = tuple(
@@ -190,15 +194,21 @@ def _spreads_table(table: NoiseTable, findings: Findings) -> DocumentTable:
             (
                 cell(varies_words(row)),
                 cell(ShownNumber(row.n, 0), value=row.n),
-                spread_cell(row),
-                ratio_cell(row),
-                share_cell(row),
+                *(_entry(row, entry, notes) for entry in (spread_cell(row), ratio_cell(row), share_cell(row))),
             ),
             note=clean(row.note),
         )
         for row in table.rows
     )
-    return DocumentTable(f"{name_text(table.metric.name)}: spread per variant", columns, rows)
+    caption = f"{name_text(table.metric.name)}: spread per variant"
+    return DocumentTable(caption, columns, rows, footnotes=tuple(notes.texts))
+
+
+def _entry(row: NoiseRow, entry: Entry, notes: Footnotes) -> Entry:
+    """A cell, or a dash: where the row has spread with the reason, which its note states otherwise."""
+    if isinstance(entry, Cell) or entry.reason == Reason.REFERENCE.value:
+        return entry
+    return mark(entry, notes) if _spreads(row) and entry.reason not in row.note else cell(NOTHING)
 
 
 def _ratio_head(table: NoiseTable) -> str:
@@ -206,25 +216,12 @@ def _ratio_head(table: NoiseTable) -> str:
 
 
 def _brief(table: NoiseTable, findings: Findings) -> Section:
-    """The same table without what varies; the notes have the reasons for what is missing in it."""
+    """The same table without what varies."""
     whole, excess = _spreads_table(table, findings), _excess(table)
-    columns = (name_text(table.metric.name), *whole.columns[2:])
-    rows = tuple(map(_brief_row, whole.rows, table.rows))
-    sentences = list(missing(table.rows))
-    if not isinstance(excess, Absent):
-        sentences.append(f"excess of variance, algo+impl − algo − impl: {excess.text}")
-    return paragraph(DocumentTable("", columns, rows), *sentences)
-
-
-def _brief_row(row: TableRow, of: NoiseRow) -> TableRow:
-    _, _, spread, ratios, _ = row.cells
-    cells: list[Entry] = [entry if isinstance(entry, Cell) else cell(NOTHING) for entry in row.cells[1:]]
-    cells[2] = ratios if _is_reference(of.ratio) else cells[2]
-    return replace(row, cells=tuple(cells), note=row.note or (spread.reason if isinstance(spread, Absent) else ""))
-
-
-def _is_reference(estimate: Estimate) -> bool:
-    return isinstance(estimate, Unavailable) and estimate.kind is Reason.REFERENCE
+    rows = tuple(replace(row, cells=row.cells[1:]) for row in whole.rows)
+    shown = replace(whole, columns=(name_text(table.metric.name), *whole.columns[2:]), rows=rows)
+    sentences = [] if isinstance(excess, Absent) else [f"excess of variance, algo+impl − algo − impl: {excess.text}"]
+    return paragraph(shown, *sentences)
 
 
 def _excess(table: NoiseTable) -> Entry:
@@ -358,22 +355,6 @@ def _bracket(estimate: Estimate, interval: Interval | Unavailable, written: Call
     if isinstance(estimate, Unavailable) or isinstance(interval, Unavailable):
         return cell_of(estimate, written)
     return cell(*written(estimate), " [", *written(interval.low), TO, *written(interval.high), "]", value=estimate)
-
-
-def missing(rows: Sequence[NoiseRow]) -> tuple[str, ...]:
-    """Reasons why rows with spread have no ratio or share, unless stated in their notes; without duplicates."""
-    labels_of_reason: dict[str, list[str]] = {}
-    for row in rows:
-        if isinstance(row.sd, Unavailable) or row.sd == 0:
-            continue
-        for estimate, name in ((row.ratio, "ratio"), (row.share, "share")):
-            if isinstance(estimate, Unavailable):
-                if not _is_reference(estimate) and estimate.reason not in row.note:
-                    labels_of_reason.setdefault(f"no {name}, {clean(estimate.reason)}", []).append(
-                        name_text(row.variant)
-                    )
-                break
-    return tuple(f"{reason}: {', '.join(variants)}" for reason, variants in labels_of_reason.items())
 
 
 def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from deviate.model.analysis import LoopCounter
 from deviate.model.comparisons import Attainment, Comparison, Completion, CurveComparison, Description
@@ -10,6 +11,7 @@ from deviate.model.estimates import NOT_ASKED, Interval, Test, Unavailable
 from deviate.model.findings import Findings, PairFindings
 from deviate.model.phrases import Note, kind_of, parts_of
 from deviate.report.document import (
+    NOTHING,
     Absent,
     Block,
     DocumentTable,
@@ -20,6 +22,7 @@ from deviate.report.document import (
     Section,
     TableRow,
     cell,
+    paragraph,
 )
 from deviate.report.format import (
     clean,
@@ -33,7 +36,7 @@ from deviate.report.format import (
     with_unit,
 )
 from deviate.report.numbers import TO, Pieces, ShownNumber, append_unit, duration_of, share, text_of
-from deviate.report.parts.compare import metric_name, test_cell, test_pieces, test_text
+from deviate.report.parts.compare import metric_name, test_cell, test_pieces
 from deviate.report.parts.describe import cell_of, noted_ends, places_of_interval, unit_of
 from deviate.report.parts.metric_plots import shared_counter
 from deviate.report.parts.provenance import OUTCOMES
@@ -59,35 +62,26 @@ Attained = tuple[str, int, Description, Attainment]
 
 def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
     """How runs ended. Scores without runs get one sentence: all completed, no target, no curve."""
-    completions = [(label, item.completion) for item, label in zip(findings.experiments, labels, strict=True)]
-    recorded = [(label, completion) for label, completion in completions if isinstance(completion, Completion)]
     attained = _list_attainments(findings, labels)
     curves = curve_table(findings, labels)
     if not (has_failures(findings) or attained or curves):
         return Section("outcomes", HEADING, (Absent(_no_outcomes(findings)),))
-    targets = _target_table(attained, findings)
-    worst = _worst_rank_table(findings, labels)
-    tables = (
-        _completion_table(recorded, findings),
-        _rate_table(findings, labels) if has_failures(findings) else None,
-        worst,
-        targets,
-        _log_rank_table(findings, labels),
-    )
+    tables = outcome_tables(findings, labels)
+    has_ranks = any(table.caption == WORST_RANK_TABLE for table in tables)
     why = no_curves(findings)
     notes = (
-        COMPLETION if has_failures(findings) or targets else "",
-        WORST_RANK if worst else "",
-        TARGET if targets else "",
+        COMPLETION if has_failures(findings) or attained else "",
+        WORST_RANK if has_ranks else "",
+        TARGET if attained else "",
         *(
             f"{_target(description)}, {label}: {clean(attainment.note)}."
             for label, _, description, attainment in attained
             if attainment.note
         ),
     )
-    blocks: list[Block] = [table for table in tables if table is not None]
+    blocks: list[Block] = [*tables]
     blocks += [ReportFigure(plot, f"{plot.title}. {plot.caption}") for plot in _survival_plots(attained)]
-    if not (has_failures(findings) or targets):
+    if not (has_failures(findings) or attained):
         blocks = [Fold("Completed runs", tuple(blocks))]
     blocks += [Absent(why)] if why else []
     if curves:
@@ -95,6 +89,12 @@ def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
         beside = Items(tuple(filter(None, (CURVES, not_drawn(findings, labels)))), "footnotes")
         blocks.append(Fold("Differences of curves", (curves, *bands, beside)))
     return Section("outcomes", HEADING, (*blocks, Items(tuple(filter(None, notes)), "footnotes")))
+
+
+def outcome_tables(findings: Findings, labels: Sequence[str]) -> tuple[DocumentTable, ...]:
+    """Completion, failed runs ranked worst, and times to the target; without what there is nothing of."""
+    tables = (_completion_table(findings, labels), _worst_rank_table(findings, labels), _target_table(findings, labels))
+    return tuple(table for table in tables if table.rows)
 
 
 def has_failures(findings: Findings) -> bool:
@@ -111,21 +111,27 @@ def _no_outcomes(findings: Findings) -> str:
     return f"{ended}; no metric has a target. {no_curves(findings)}".strip()
 
 
-def _completion_table(completions: Sequence[tuple[str, Completion]], findings: Findings) -> DocumentTable:
-    level = confidence_text(findings.confidence)
-    rows = [
-        TableRow(
-            label,
-            (
-                _out_of(completion.n_completed, completion.n_runs),
-                cell_of(completion.rate, share),
-                _between(completion.interval, share),
-                cell(", ".join(f"{n} {OUTCOMES[status]}" for status, n in completion.outcomes) or "none ended"),
-            ),
+def _completion_table(findings: Findings, labels: Sequence[str]) -> DocumentTable:
+    """A row per experiment; what it says of a candidate against the baseline is there where runs failed."""
+    level, rows = confidence_text(findings.confidence), []
+    tests = {label: pair.completion for pair, label in _pairs(findings, labels)} if has_failures(findings) else {}
+    for item, label in zip(findings.experiments, labels, strict=True):
+        completion, against = item.completion, tests.get(label)
+        if isinstance(completion, Unavailable):
+            continue
+        compared: tuple[Entry, ...] = (cell(NOTHING), cell(NOTHING))
+        if against is not None and not isinstance(against, Unavailable):
+            compared = (cell_of(against.difference, _points), _name_test(against.test, ""))
+        cells = (
+            _out_of(completion.n_completed, completion.n_runs),
+            cell_of(completion.rate, share),
+            _between(completion.interval, share),
+            cell(", ".join(f"{n} {OUTCOMES[status]}" for status, n in completion.outcomes) or "none ended"),
         )
-        for label, completion in completions
-    ]
-    return DocumentTable("Completed runs", ("", "k/N", "rate", f"{level} CI", "outcomes"), tuple(rows))
+        rows.append(TableRow(label, (*cells, *compared) if tests else cells))
+    against_baseline = (f"− {labels[0]}", "Boschloo's exact test") if tests else ()
+    columns = ("", "k/N", "rate", f"{level} CI", "outcomes", *against_baseline)
+    return DocumentTable("Completed runs", columns, tuple(rows))
 
 
 def _pairs(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[PairFindings, str]]:
@@ -136,17 +142,10 @@ def _list_comparisons(findings: Findings, labels: Sequence[str]) -> Iterator[tup
     return ((comparison, label) for pair, label in _pairs(findings, labels) for comparison in pair.comparisons)
 
 
-def _rate_table(findings: Findings, labels: Sequence[str]) -> DocumentTable | None:
-    rows = tuple(
-        TableRow(label, (cell_of(pair.completion.difference, _points), _name_test(pair.completion.test, "")))
-        for pair, label in _pairs(findings, labels)
-        if not isinstance(pair.completion, Unavailable)
-    )
-    columns = ("", "candidate − baseline", "Boschloo's exact test")
-    return DocumentTable(f"Completion against {labels[0]}", columns, rows) if rows else None
+WORST_RANK_TABLE = "Failed runs ranked worst"
 
 
-def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> DocumentTable | None:
+def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> DocumentTable:
     rows = tuple(
         TableRow(
             f"{metric_name(comparison)}, {label}",
@@ -158,7 +157,7 @@ def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> DocumentTabl
         for comparison, label in _list_comparisons(findings, labels)
         if isinstance(comparison.worst_rank, Test)
     )
-    return DocumentTable("Failed runs ranked worst", ("", "runs", "Mann–Whitney U"), rows) if rows else None
+    return DocumentTable(WORST_RANK_TABLE, ("", "runs", "Mann–Whitney U"), rows)
 
 
 def _list_attainments(findings: Findings, labels: Sequence[str]) -> list[Attained]:
@@ -173,8 +172,13 @@ def _list_attainments(findings: Findings, labels: Sequence[str]) -> list[Attaine
     return sorted(rows, key=lambda row: names.index(row[2].metric.name))
 
 
-def _target_table(attained: Sequence[Attained], findings: Findings) -> DocumentTable | None:
-    level = confidence_text(findings.confidence)
+def _target_table(findings: Findings, labels: Sequence[str]) -> DocumentTable:
+    """A row per metric and experiment, with the log-rank tests of candidates."""
+    level, tests = confidence_text(findings.confidence), {}
+    for comparison, label in _list_comparisons(findings, labels):
+        if not isinstance(of_both := comparison.attainment, Unavailable):
+            both = (_name_test(of_both.log_rank, "Z"), _name_test(of_both.log_rank_seconds, "Z"))
+            tests[comparison.candidate_metric.name, label] = both
     rows = tuple(
         TableRow(
             f"{_target(description)}, {label}",
@@ -184,25 +188,14 @@ def _target_table(attained: Sequence[Attained], findings: Findings) -> DocumentT
                 _between(attainment.median_steps_interval, _steps),
                 cell_of(attainment.median_seconds, duration_of),
                 _between(attainment.median_seconds_interval, duration_of),
+                *(tests.get((description.metric.name, label), (cell(NOTHING), cell(NOTHING))) if tests else ()),
             ),
         )
-        for label, _, description, attainment in attained
+        for label, _, description, attainment in _list_attainments(findings, labels)
     )
-    columns = ("", "reached", "median step", f"{level} CI", "median time", f"{level} CI")
-    return DocumentTable("Time to the target", columns, rows) if rows else None
-
-
-def _log_rank_table(findings: Findings, labels: Sequence[str]) -> DocumentTable | None:
-    rows = tuple(
-        TableRow(
-            f"{_target(comparison.baseline)}, {label}",
-            (_name_test(attainment.log_rank, "Z"), _name_test(attainment.log_rank_seconds, "Z")),
-        )
-        for comparison, label in _list_comparisons(findings, labels)
-        if not isinstance(attainment := comparison.attainment, Unavailable)
-    )
-    columns = ("", "log-rank, steps", "log-rank, seconds")
-    return DocumentTable(f"Time to the target against {labels[0]}", columns, rows) if rows else None
+    log_ranks = ("log-rank, steps", "log-rank, seconds") if tests else ()
+    columns = ("", "reached", "median step", f"{level} CI", "median time", f"{level} CI", *log_ranks)
+    return DocumentTable("Time to the target", columns, rows)
 
 
 def _out_of(k: int, n: int) -> Entry:
@@ -239,45 +232,12 @@ def _survival_line(label: str, index: int, _description: Description, attainment
     )
 
 
-def outcome_lines(findings: Findings, labels: Sequence[str]) -> Iterator[str]:
-    """Lines for a terminal: completion rates if runs failed, and the target of the deciding metric."""
-    for pair, label in _pairs(findings, labels):
-        against = f"{label} v {labels[0]}"
-        yield from _failure_line(pair, against)
-        if pair.headline is not None:
-            yield from _target_line(pair.headline, against)
-
-
-def _failure_line(pair: PairFindings, against: str) -> Iterator[str]:
-    completion = pair.completion
-    if isinstance(completion, Unavailable) or completion.candidate.n_completed + completion.baseline.n_completed == (
-        completion.candidate.n_runs + completion.baseline.n_runs
-    ):
-        return
-    sides = (completion.candidate, completion.baseline)
-    rates = " v ".join(f"{side.n_completed}/{side.n_runs}" for side in sides)
-    parts = [f"{against}: {rates} completed"]
-    parts += [f"{completion.test.name} {test_text(completion.test, '')}"] if isinstance(completion.test, Test) else []
-    worst = pair.headline.worst_rank if pair.headline is not None else None
-    if isinstance(worst, Test):
-        parts.append(f"failures ranked worst {test_text(worst, 'U')}")
-    yield " · ".join(parts)
-
-
-def _target_line(comparison: Comparison, against: str) -> Iterator[str]:
-    b, a = comparison.baseline.attainment, comparison.candidate.attainment
-    if isinstance(b, Unavailable) or isinstance(a, Unavailable):
-        return
-    medians = " v ".join(
-        f"{'never' if isinstance(value.median_steps, Unavailable) else text_of(_steps(value.median_steps))} "
-        f"({value.n_reached}/{len(value.steps)} reached)"
-        for value in (a, b)
-    )
-    parts = [f"{against}: {_target(comparison.baseline)} at median step {medians}"]
-    attainment = comparison.attainment
-    if not isinstance(attainment, Unavailable) and isinstance(attainment.log_rank, Test):
-        parts.append(f"log-rank {test_text(attainment.log_rank, '')}")
-    yield " · ".join(parts)
+def outcome_brief(findings: Findings, labels: Sequence[str]) -> Iterator[Section]:
+    """The tables for a terminal, where runs failed or a metric has a target."""
+    if has_failures(findings) or _list_attainments(findings, labels):
+        yield from (
+            paragraph(replace(one, columns=(one.caption, *one.columns[1:]))) for one in outcome_tables(findings, labels)
+        )
 
 
 def _target(description: Description) -> str:

@@ -1,168 +1,191 @@
-"""The results table: one row model for LaTeX, Markdown and other forms with one table of all results."""
+"""The table of results, one for all forms: a row per metric and candidate, or per metric and experiment."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from deviate.model.comparisons import Comparison, Contrast, Description
 from deviate.model.estimates import VERDICT_RUNS, Interval, Unavailable
 from deviate.model.findings import Findings
-from deviate.report.document import NOTHING, Absent, Cell, DocumentTable, Entry, Layout, TableRow, cell
-from deviate.report.format import MINUS, clean, confidence_text, shorten_middle, unit_head
+from deviate.report.document import (
+    NOTHING,
+    Absent,
+    Cell,
+    DocumentTable,
+    Entry,
+    MetricPart,
+    ReportFigure,
+    Section,
+    TableRow,
+    cell,
+)
+from deviate.report.format import MINUS, clean, confidence_text, counted, name_text, shorten_middle, unit_head
 from deviate.report.numbers import ShownNumber, ends, share
-from deviate.report.parts.compare import margin_words, metric_name, p_cells, places_of_difference, why_open
-from deviate.report.parts.describe import cell_of, mean_cell, missing_text, n_pieces, places_of, range_cell, unit_of
+from deviate.report.parts.compare import metric_name, p_cells, places_of_difference, tone_of, verdict_word, why_open
+from deviate.report.parts.describe import (
+    Footnotes,
+    absent,
+    cell_of,
+    mark,
+    mean_cell,
+    mean_text,
+    missing_text,
+    n_pieces,
+    places_of,
+    range_cell,
+    unit_of,
+)
 from deviate.report.parts.metrics import aggregate_words, comparison_of, matched_rows
 from deviate.report.parts.noise import is_study
+from deviate.report.plots import EstimationPlot
+
+Descriptions = Sequence[Description | None]
+"""One metric in each experiment; None where it did not report the metric."""
+EMPTY = cell()
 
 
-class Footnotes:
-    """Footnotes in order of first use; equal footnotes share a number."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    def numbers(self, *texts: str) -> tuple[int, ...]:
-        cleaned = dict.fromkeys(clean(text) for text in texts if text)
-        self.texts += [text for text in cleaned if text not in self.texts]
-        return tuple(sorted(self.texts.index(text) + 1 for text in cleaned))
-
-
-def result_table(findings: Findings, labels: Sequence[str], *, layout: Layout | None = None) -> DocumentTable:
-    """The results table; its caption has quantity, n, meaning of ±, test, correction and type of interval.
+def result_table(
+    findings: Findings, labels: Sequence[str], names: Collection[str] | None = None, *, has_cv: bool = False
+) -> DocumentTable:
+    """The table of results; its caption has quantity, n, meaning of ±, test, correction and type of interval.
 
     Args:
-        layout: None for wide where that is possible. Where it is not, wide is long.
+        names: of the metrics; None for all results.
+        has_cv: a column more of comparisons, by which they can be sorted: the coefficient of variation of the baseline.
     """
     notes, labels = Footnotes(), [short(label) for label in labels]
-    rows_of = _results(matched_rows(findings))
-    has_columns = len(findings.pairs) == 1 if findings.pairs else len(labels) == 1
-    chosen = layout or "wide"
-    chosen = "long" if chosen == "wide" and not has_columns else chosen
-    build = _build_compared if findings.pairs else _build_described
-    columns, second, rows = build(findings, labels, rows_of, notes, chosen)
+    described_rows = [
+        row for row in _results(matched_rows(findings)) if names is None or _first(row).metric.name in names
+    ]
+    each = _runs_each(described_rows)
+    rows: list[TableRow] = []
+    for row in described_rows:
+        rows += (
+            _compared(findings, labels, row, notes, has_n=not each, has_cv=has_cv)
+            if findings.pairs
+            else _described(labels, row, notes)
+        )
     title = caption(
         findings,
         labels,
-        rows_of,
+        described_rows,
         has_best=any(isinstance(entry, Cell) and entry.is_best for row in rows for entry in row.cells),
-        has_n_column=not (findings.pairs and chosen == "wide"),
     )
-    return DocumentTable(title, columns, tuple(rows), second_columns=second, footnotes=tuple(notes.texts))
+    columns = _columns(findings, labels, has_cv=has_cv)
+    return DocumentTable(title, columns, tuple(rows), footnotes=tuple(notes.texts))
 
 
-Descriptions = list[Description | None]
+def metric_section(findings: Findings, labels: Sequence[str], metrics: Sequence[MetricPart]) -> Section:
+    """The table of results with the points of every run, and the other metrics in a line."""
+    if not metrics:
+        return Section("metrics", "Metrics", (Absent("No metric was recorded."),))
+    figures = {metric.key: metric.estimation for metric in metrics if isinstance(metric.estimation, ReportFigure)}
+    plots = {key: figure.plot for key, figure in figures.items() if isinstance(figure.plot, EstimationPlot)}
+    table = result_table(findings, labels, has_cv=True)
+    rows = tuple(replace(row, points=plots.get(row.group)) if row.begins else row for row in table.rows)
+    described_rows = matched_rows(findings)
+    others = [row for row in described_rows if row not in _results(described_rows)]
+    texts = (
+        f"{name_text(_first(row).metric.name)} {' | '.join(mean_text(one) for one in row if one is not None)}"
+        for row in others
+    )
+    sentence = f"Other metrics, without a verdict: {'; '.join(texts)}."
+    title = spread_words(_results(described_rows))
+    return Section("metrics", "Metrics", (replace(table, caption=title, rows=rows), *([sentence] if others else [])))
 
 
-def _results(rows: list[Descriptions]) -> list[Descriptions]:
+def _results(rows: list[list[Description | None]]) -> list[list[Description | None]]:
     """Rows of results, without times, settings and counters; all where there is no result."""
     results = [row for row in rows if any(one is not None and one.metric.role == "quality" for one in row)]
     return results or rows
 
 
-Built = tuple[tuple[str, ...], tuple[str, ...], list[TableRow]]
+def _first(row: Descriptions) -> Description:
+    return next(description for description in row if description is not None)
 
 
-def _build_compared(
-    findings: Findings, labels: Sequence[str], described_rows: Sequence[Descriptions], notes: Footnotes, layout: Layout
-) -> Built:
-    interval = f"[{level(findings)}]"
+def _runs_each(rows: Sequence[Descriptions]) -> str:
+    """`6 runs each`, where all experiments have as many runs and these a score in all metrics; else empty."""
+    sizes = {one and (one.n, one.n_runs) for row in rows for one in row}
+    size = next(iter(sizes)) if len(sizes) == 1 else None
+    return f"{counted(size[0], 'run')} each" if size and size[0] == size[1] else ""
+
+
+def _columns(findings: Findings, labels: Sequence[str], *, has_cv: bool) -> tuple[str, ...]:
+    if not findings.pairs:
+        return ("metric", "n", "mean ± SD", "CI of mean", "CI of SD", "CV", "range")
     compared = (comparison for pair in findings.pairs for comparison in pair.comparisons)
     p_head = "p" if all(p_cells(comparison)[1] is None for comparison in compared) else "p (adj.)"
-    heads = tuple(head.format(interval, p_head) for head, _ in _COMPARED[layout])
-    if layout == "wide":
-        return ("metric", *labels, *heads), (), [_wide_row(findings, labels, row, notes) for row in described_rows]
-    rows = [long_row for row in described_rows for long_row in _long_rows(findings, labels, row, notes, layout)]
-    second = ("", "", "", interval, "", "") if layout == "stacked" else ()
-    return ("experiment", "n", "mean ± SD", *heads), second, rows
+    candidate = labels[1] if len(labels) == 2 else "candidate"
+    columns = ("metric", labels[0], candidate, f"difference [{level(findings)}]", p_head, "verdict")
+    return (*columns, "CV") if has_cv else columns
 
 
-def _wide_row(findings: Findings, labels: Sequence[str], row: Descriptions, notes: Footnotes) -> TableRow:
-    comparisons = _comparisons(findings, row)
-    best = best_of(findings, comparisons)
-    means = [
-        mean_with_n(description, label, notes, is_best=best == index)
-        for index, (description, label) in enumerate(zip(row, labels, strict=True))
-    ]
-    cells = compare_cells(comparisons[0], notes)
-    return TableRow(_metric_label(row, comparisons), (*means, *(cells[name] for _, name in _COMPARED["wide"])))
-
-
-def _long_rows(
-    findings: Findings, labels: Sequence[str], row: Descriptions, notes: Footnotes, layout: Layout
+def _compared(
+    findings: Findings, labels: Sequence[str], row: Descriptions, notes: Footnotes, *, has_n: bool, has_cv: bool
 ) -> Iterator[TableRow]:
-    comparisons = _comparisons(findings, row)
-    best, nothing = best_of(findings, comparisons), (EMPTY,) * len(_COMPARED[layout])
-    yield TableRow(_metric_label(row, comparisons), (EMPTY, EMPTY, *nothing), is_heading=True)
-    for index, (description, label) in enumerate(zip(row, labels, strict=True)):
-        if description is None:
-            missing = absent(f"not reported by {label}", notes)
-            start: tuple[Entry, ...] = (missing, missing)
-        else:
-            start = (n_cell(description, notes), mean_of(description, notes, is_best=best == index))
-        cells = compare_cells(comparisons[index - 1], notes) if index else {}
-        compared = tuple(cells[name] for _, name in _COMPARED[layout]) if index else nothing
-        yield TableRow(label, (*start, *compared), begins=False)
-        if index and layout == "stacked":
-            below = (EMPTY, EMPTY, cells["interval"], cells["p adjusted"], cells["within"])
-            if any(isinstance(entry, Absent) or entry.pieces for entry in below):
-                yield TableRow("", below, begins=False)
+    """A row per candidate."""
+    first = None if row[0] is None else row[0].metric.name
+    comparisons = [None if first is None else comparison_of(findings, index, first) for index in range(len(row) - 1)]
+    best, label = best_of(findings, comparisons), _metric_label(row, comparisons)
+    means = [
+        _mean(description, label_of_side, notes, is_best=best == index, has_n=has_n)
+        for index, (description, label_of_side) in enumerate(zip(row, labels, strict=True))
+    ]
+    cv: Entry = cell(NOTHING) if row[0] is None else cell_of(row[0].cv, share)
+    for index, comparison in enumerate(comparisons, start=1):
+        name = label if len(labels) == 2 else f"{label}, {labels[index]}"
+        cells = (means[0], means[index], *_figures(comparison, notes), *([cv] if has_cv else []))
+        yield TableRow(name, cells, group=_first(row).metric.name, begins=index == 1)
 
 
-def _comparisons(findings: Findings, row: Descriptions) -> list[Comparison | None]:
-    name = row[0].metric.name if row[0] is not None else None
-    return [None if name is None else comparison_of(findings, index, name) for index in range(len(findings.pairs))]
+def _figures(comparison: Comparison | None, notes: Footnotes) -> tuple[Entry, Entry, Entry]:
+    """Difference with interval, p, and verdict."""
+    if comparison is None:
+        return cell(NOTHING), cell(NOTHING), cell("not compared")
+    own, adjusted = p_cells(comparison)
+    p_value = mark(own, notes)
+    if adjusted is not None and isinstance(p_value, Cell):
+        p_value = replace(p_value, pieces=(*p_value.pieces, " (", *adjusted.pieces, ")"), value=adjusted.value)
+    word = Cell((verdict_word(comparison),), marks=notes.numbers(why_open(comparison)), tone=tone_of(comparison))
+    return _difference(comparison, notes), p_value, word
 
 
-def _build_described(
-    _findings: Findings, labels: Sequence[str], described_rows: Sequence[Descriptions], notes: Footnotes, layout: Layout
-) -> Built:
-    has_variants = len(labels) > 1
-    lines = _STACKED if layout == "stacked" else _DESCRIBED
-    rows: list[TableRow] = []
-    for row in described_rows:
-        name = _metric_label(row, ())
-        rows += [TableRow(name, (EMPTY,) * len(lines[0]), is_heading=True)] if has_variants else []
-        for description, label in zip(row, labels, strict=True):
-            if description is None:
-                continue
-            cells = {"": EMPTY, **describe_cells(description, notes)}
-            for place, line in enumerate(lines):
-                title = "" if place else label if has_variants else name
-                begins = not place and not has_variants
-                rows.append(TableRow(title, tuple(cells[key] for _, key in line), begins=begins))
-    heads = [tuple(head for head, _ in line) for line in lines]
-    second = ("", *heads[1]) if len(lines) > 1 else ()
-    return ("variant" if has_variants else "metric", *heads[0]), second, rows
+def _difference(comparison: Comparison, notes: Footnotes) -> Entry:
+    """Difference with interval; the unit is stated with the metric."""
+    difference, interval = comparison.difference, comparison.difference_interval
+    if isinstance(difference, Unavailable):
+        return Absent(difference.reason, marks=notes.numbers(difference.reason, comparison.note))
+    places = places_of_difference(comparison)
+    number = ShownNumber(difference, places, "signed")
+    if isinstance(interval, Unavailable):
+        return Cell((number,), value=difference, marks=notes.numbers(interval.reason, comparison.note))
+    marks = notes.numbers(interval.note, comparison.note)
+    return Cell((number, " [", *ends(interval.low, interval.high, places), "]"), value=difference, marks=marks)
 
 
-_FIGURES = (("difference {}", "difference and interval"), ("{1}", "p"), ("verdict", "verdict and margin"))
-_COMPARED: dict[Layout, tuple[tuple[str, str], ...]] = {
-    "wide": _FIGURES,
-    "long": _FIGURES,
-    "split": (("difference", "difference"), ("{}", "interval"), *_FIGURES[1:]),
-    "stacked": (("difference", "difference"), ("{1}", "p alone"), ("verdict", "verdict")),
-}
-"""Columns of a comparison: heads, which take the level of the interval and the head of p, and names of cells."""
-_DESCRIBED = (
-    (
-        *(("n", "n"), ("mean ± SD", "mean"), ("CI of mean", "mean interval")),
-        *(("CI of SD", "SD interval"), ("CV", "CV"), ("range", "range")),
-    ),
-)
-_STACKED = (
-    (("n", "n"), ("mean ± SD", "mean"), ("CI of SD", "SD interval"), ("CV", "CV")),
-    (("", ""), ("CI of mean", "mean interval"), ("range", "range"), ("", "")),
-)
-"""Columns of a description: of one line, and of two lines below each other."""
+def _described(labels: Sequence[str], row: Descriptions, notes: Footnotes) -> Iterator[TableRow]:
+    """A row per experiment that reported the metric."""
+    name = _metric_label(row, ())
+    reported = [(one, label) for one, label in zip(row, labels, strict=True) if one is not None]
+    for index, (description, label) in enumerate(reported):
+        cells = (
+            n_cell(description, notes),
+            mark(mean_cell(description), notes, description.note),
+            *(
+                _bracket(description, interval, notes)
+                for interval in (description.mean_interval, description.sd_interval)
+            ),
+            mark(cell_of(description.cv, share), notes),
+            mark(range_cell(description), notes),
+        )
+        title = name if len(labels) == 1 else f"{name}, {label}"
+        yield TableRow(title, cells, group=description.metric.name, begins=not index)
 
 
 def _metric_label(row: Descriptions, comparisons: Sequence[Comparison | None]) -> str:
-    first = next(description for description in row if description is not None)
-    name = next(
-        (metric_name(comparison) for comparison in comparisons if comparison is not None), clean(first.metric.name)
-    )
-    unit = short(unit_of(first.metric))
-    return unit_head(short(name), unit)
+    first = _first(row).metric
+    names = (metric_name(comparison) for comparison in comparisons if comparison is not None)
+    return unit_head(short(next(names, clean(first.name))), short(unit_of(first)))
 
 
 # The caption: quantity, n, meaning of ±, test, correction, and type of interval.
@@ -172,20 +195,17 @@ LONGEST_NAME = 60
 MOST_NAMES = 3
 
 
-def caption(
-    findings: Findings,
-    labels: Sequence[str],
-    described: Sequence[Sequence[Description | None]],
-    *,
-    has_best: bool,
-    has_n_column: bool = False,
-) -> str:
-    """Sentences above or below the table; `described` has the descriptions of each row.
+def spread_words(rows: Sequence[Descriptions]) -> str:
+    """`Mean ± SD over 6 runs each (ddof 1)`, or what stands in parentheses behind it."""
+    if each := _runs_each(rows):
+        return f"Mean ± SD over {each} (ddof 1)"
+    is_whole = all(one is None or one.n == one.n_runs for row in rows for one in row)
+    return f"Mean ± SD over n runs (ddof 1{'' if is_whole else '; k/N: k gave a score of N that ended'})"
 
-    Args:
-        has_n_column: n stands in a column of its own, and not in parentheses.
-    """
-    firsts = [next(description for description in row if description is not None) for row in described]
+
+def caption(findings: Findings, labels: Sequence[str], described: Sequence[Descriptions], *, has_best: bool) -> str:
+    """Sentences above or below the table; `described` has the descriptions of each row."""
+    firsts = [_first(row) for row in described]
     whole = [description for row in described for description in row if description is not None]
     # For scores that were given directly, it is unknown how measurements were aggregated.
     recorded = [description.metric for description in firsts if description.metric.metric.sink != "scores"]
@@ -199,15 +219,10 @@ def caption(
     if not 0 < len(firsts) <= MOST_NAMES:
         quantity = f"{len(firsts)} metrics"
     scores = f" ({', '.join(aggregates)})" if aggregates else ""
-    is_whole = all(description.n == description.n_runs for description in whole)
-    n = "n" if is_whole else "n, or runs with a score out of those that ended,"
-    of_runs = f"over runs (ddof 1), {n} in parentheses"
-    if has_n_column or not findings.pairs:
-        of_runs = f"over n runs (ddof 1{'' if is_whole else '; k/N: k gave a score of N that ended'})"
     whose = f"{', '.join(labels[1:])} against {labels[0]}" if findings.pairs else labels[0]
     if is_study(findings):
         whose = f"Variants of {short(clean(findings.experiments[0].experiment.name))}"
-    sentences = [f"{whose}: {quantity}{scores}.", f"Mean ± SD {of_runs}{variants}."]
+    sentences = [f"{whose}: {quantity}{scores}.", f"{spread_words(described)}{variants}."]
     if findings.pairs:
         sentences += _test_sentences(findings, labels[0])
     else:
@@ -266,107 +281,31 @@ def _intervals(findings: Findings) -> list[Interval]:
     return [interval for interval in intervals if isinstance(interval, Interval)]
 
 
-# Cells: each value in one or two lines, with its footnotes.
-
-EMPTY = cell()
-
-
-def join_cells(first: Entry, second: Entry) -> Entry:
-    """Two cells joined into one, with the footnotes of both."""
-    marks = tuple(sorted({*first.marks, *second.marks}))
-    if isinstance(second, Absent) or not second.pieces:
-        return replace(first, marks=marks)
-    if isinstance(first, Absent):
-        return Cell((NOTHING, " ", *second.pieces), marks=marks)
-    return replace(first, pieces=(*first.pieces, " ", *second.pieces), marks=marks)
-
-
-def describe_cells(description: Description, notes: Footnotes) -> dict[str, Entry]:
-    """The cells of one description by name."""
-    places = places_of(description)
-    mean_interval, sd_interval = (
-        _bracket(interval, places, notes.numbers(interval.note))
-        if isinstance(interval, Interval)
-        else _mark(Absent(interval.reason), notes)
-        for interval in (description.mean_interval, description.sd_interval)
-    )
-    return {
-        "n": n_cell(description, notes),
-        "mean": _mark(mean_cell(description), notes, description.note),
-        "mean interval": mean_interval,
-        "SD interval": sd_interval,
-        "CV": _mark(cell_of(description.cv, share), notes),
-        "range": _mark(range_cell(description), notes),
-    }
+# Cells, with their footnotes.
 
 
 def n_cell(description: Description, notes: Footnotes) -> Cell:
-    return Cell(n_pieces(description, "/"), marks=notes.numbers(missing_text(description)))
+    return Cell(n_pieces(description, "/"), value=description.n, marks=notes.numbers(missing_text(description)))
 
 
-def mean_of(description: Description, notes: Footnotes, *, is_best: bool) -> Entry:
-    """Mean ± SD, for tables with a column of n."""
-    mean = mean_cell(description)
-    if isinstance(mean, Absent):
-        return replace(mean, marks=notes.numbers(description.note or mean.reason))
-    return replace(mean, is_best=is_best, marks=notes.numbers(description.note))
-
-
-def mean_with_n(description: Description | None, label: str, notes: Footnotes, *, is_best: bool) -> Entry:
-    """Mean ± SD, and n in parentheses."""
+def _mean(description: Description | None, label: str, notes: Footnotes, *, is_best: bool, has_n: bool) -> Entry:
+    """Mean ± SD, with n in parentheses where it is not the same everywhere."""
     if description is None:
         return absent(f"not reported by {label}", notes)
-    mean, n = mean_of(description, notes, is_best=is_best), n_cell(description, notes)
-    return join_cells(mean, replace(n, pieces=("(", *n.pieces, ")")))
+    mean, n = mean_cell(description), n_cell(description, notes)
+    own = notes.numbers(description.note or (mean.reason if isinstance(mean, Absent) else ""))
+    marks = tuple(sorted({*own, *n.marks}))
+    size = (" (", *n.pieces, ")") if has_n else ()
+    if isinstance(mean, Absent):
+        return Cell((NOTHING, *size), marks=marks) if size else replace(mean, marks=marks)
+    return replace(mean, pieces=(*mean.pieces, *size), is_best=is_best, marks=marks)
 
 
-def absent(reason: str, notes: Footnotes) -> Absent:
-    return Absent(reason, marks=notes.numbers(reason))
-
-
-def compare_cells(comparison: Comparison | None, notes: Footnotes) -> dict[str, Entry]:
-    """The cells of one comparison by name; where a candidate did not report the metric, the verdict says so.
-
-    Two that stand in one column are there as one too; `within` is the margin of an equivalence.
-    """
-    if comparison is None:
-        nothing = Absent("not compared")
-        cells: dict[str, Entry] = {"difference": nothing, "interval": EMPTY, "p alone": nothing, "p adjusted": EMPTY}
-        cells |= {"verdict": cell("not compared"), "within": EMPTY}
-    else:
-        word, within = comparison.verdict.word, margin_words(comparison)
-        difference, interval = _difference(comparison, notes)
-        p_value, p_adjusted = p_cells(comparison)
-        verdict = Cell((word,), marks=notes.numbers(why_open(comparison)))
-        cells = {"difference": difference, "interval": interval, "p alone": _mark(p_value, notes)}
-        cells |= {"p adjusted": EMPTY if p_adjusted is None else cell("(", *p_adjusted.pieces, ")")}
-        cells |= {"verdict": verdict, "within": cell(within) if within else EMPTY}
-    return cells | {
-        "difference and interval": join_cells(cells["difference"], cells["interval"]),
-        "p": join_cells(cells["p alone"], cells["p adjusted"]),
-        "verdict and margin": join_cells(cells["verdict"], cells["within"]),
-    }
-
-
-def _difference(comparison: Comparison, notes: Footnotes) -> tuple[Entry, Entry]:
-    """Difference with interval; the unit is stated with the metric."""
-    difference, interval = comparison.difference, comparison.difference_interval
-    if isinstance(difference, Unavailable):
-        return Absent(difference.reason, marks=notes.numbers(difference.reason, comparison.note)), EMPTY
-    places = places_of_difference(comparison)
-    entry = cell(ShownNumber(difference, places, "signed"))
+def _bracket(description: Description, interval: Interval | Unavailable, notes: Footnotes) -> Entry:
     if isinstance(interval, Unavailable):
-        return replace(entry, marks=notes.numbers(interval.reason, comparison.note)), EMPTY
-    return entry, _bracket(interval, places, notes.numbers(interval.note, comparison.note))
-
-
-def _mark(entry: Entry, notes: Footnotes, note: str = "") -> Entry:
-    reason = entry.reason if isinstance(entry, Absent) else ""
-    return replace(entry, marks=notes.numbers(reason, note))
-
-
-def _bracket(interval: Interval, places: int | None, marks: tuple[int, ...]) -> Cell:
-    return Cell(("[", *ends(interval.low, interval.high, places), "]"), marks=marks)
+        return absent(interval.reason, notes)
+    pieces = ("[", *ends(interval.low, interval.high, places_of(description)), "]")
+    return Cell(pieces, value=interval.low, marks=notes.numbers(interval.note))
 
 
 # The best experiment in a metric: the one that is better than all others, not the one with the largest mean.

@@ -10,7 +10,8 @@ from deviate.report.document import Absent, Cell, DocumentTable, Entry, TableRow
 from deviate.report.format import clean, name_text
 from deviate.report.numbers import ShownNumber, factor, share
 from deviate.report.paper.macros import Macro, maths, of_ends, of_estimate, prefixes
-from deviate.report.parts.table import EMPTY, Footnotes, absent, short
+from deviate.report.parts.describe import Footnotes, absent
+from deviate.report.parts.table import EMPTY, short
 from deviate.stability.measures.intervals import JACKKNIFE
 from deviate.stability.report.classes import Rate, class_places, group_name, places_of, present_rates, spread_pieces
 from deviate.stability.report.measure_labels import (
@@ -24,8 +25,6 @@ from deviate.stability.report.measure_labels import (
 )
 from deviate.stability.report.sets import sets_by_name
 
-MOST_COLUMNS = 3
-"""Maximum number of experiments in columns; more are placed in rows."""
 NOT_MEASURED = Absent("not measured")
 OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio")
 OF_MEASURES = tuple(f"{words.command}{end}" for words in MEASURES.values() for end in ("", "Low", "High"))
@@ -87,24 +86,34 @@ def citations(findings: Findings) -> Iterator[str]:
     return (key for key, is_used in uses.items() if is_used)
 
 
-def paper_tables(findings: Findings, labels: Sequence[str]) -> dict[str, tuple[DocumentTable, ...]]:
-    """Tables for a paper by name, each in its layouts."""
-    return {"stability": stability_tables(findings, labels), "groups": group_tables(findings, labels)}
+def paper_tables(findings: Findings, labels: Sequence[str]) -> dict[str, DocumentTable]:
+    """Tables for a paper by name; none where nothing was captured."""
+    tables = {"stability": stability_table(findings, labels), "groups": group_table(findings, labels)}
+    return {name: table for name, table in tables.items() if table is not None}
 
 
-def stability_tables(findings: Findings, labels: Sequence[str]) -> tuple[DocumentTable, ...]:
-    """Layouts of one table, widest first; none if nothing was captured."""
+def stability_table(findings: Findings, labels: Sequence[str]) -> DocumentTable | None:
+    """A column per experiment; None if nothing was captured."""
     if not findings.stability.sets and not findings.stability.weights:
-        return ()
-    wide = _wide(findings, labels)
-    return (wide, _long(wide)) if len(labels) <= MOST_COLUMNS else (_long(wide),)
+        return None
+    notes, rows = Footnotes(), []
+    for title, by_label in _blocks(findings, labels):
+        rows.append(TableRow(title, (EMPTY,) * len(labels), is_heading=True))
+        for name, words in MEASURES.items():
+            measures = [find_measure(by_label.get(label, ()), name) for label in labels]
+            if any(measures):
+                cells = tuple(_both(measure, notes) for measure in measures)
+                rows.append(TableRow(words.head, cells, begins=False))
+    return DocumentTable(
+        _caption(findings, labels), ("", *map(short, labels)), tuple(rows), footnotes=tuple(notes.texts)
+    )
 
 
-def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[DocumentTable, ...]:
-    """One layout or none: SDs over runs with their ratios to all examples, below the sizes of the groups."""
+def group_table(findings: Findings, labels: Sequence[str]) -> DocumentTable | None:
+    """SDs over runs with their ratios to all examples, below the sizes of the groups; None without groups."""
     sets = [captured for captured in findings.stability.sets if captured.groups]
     if not sets:
-        return ()
+        return None
     notes, rows = Footnotes(), []
     rates = present_rates([group for captured in sets for group in captured.groups])
     for captured in sets:
@@ -112,14 +121,13 @@ def group_tables(findings: Findings, labels: Sequence[str]) -> tuple[DocumentTab
         heading = f"{name_text(captured.name)}, {short(labels[captured.experiment])}, n = {n}"
         rows.append(TableRow(heading, (EMPTY,) * (3 + len(rates)), is_heading=True))
         rows += [_group_row(group, n, rates, notes) for group in captured.groups]
-    table = DocumentTable(
+    return DocumentTable(
         f"Sub-groups: SD over n runs (ddof 1), in points, of {_list_words([rate.long_name for rate in rates])}; "
         "in brackets: ratio to the SD of all examples. N: examples, with their share and the number of positives.",
         ("sub-group", "N", "%", "positive", *(rate.short for rate in rates)),
         tuple(rows),
         footnotes=tuple(notes.texts),
     )
-    return (table,)
 
 
 def _group_row(group: GroupStability, n_runs: int, rates: Sequence[Rate], notes: Footnotes) -> TableRow:
@@ -141,34 +149,6 @@ def _list_words(names: Sequence[str]) -> str:
 
 def _absent(why: object, notes: Footnotes) -> Absent:
     return absent(clean(why.reason) if isinstance(why, Unavailable) else "not measured", notes)
-
-
-def _wide(findings: Findings, labels: Sequence[str]) -> DocumentTable:
-    """A column per experiment."""
-    notes, rows = Footnotes(), []
-    for title, by_label in _blocks(findings, labels):
-        rows.append(TableRow(title, (EMPTY,) * len(labels), is_heading=True))
-        for name, words in MEASURES.items():
-            measures = [find_measure(by_label.get(label, ()), name) for label in labels]
-            if any(measures):
-                cells = tuple(_both(measure, notes) for measure in measures)
-                rows.append(TableRow(words.head, cells, begins=False))
-    return DocumentTable(
-        _caption(findings, labels), ("", *map(short, labels)), tuple(rows), footnotes=tuple(notes.texts)
-    )
-
-
-def _long(wide: DocumentTable) -> DocumentTable:
-    """A row per measure and experiment, from the table with a column per experiment."""
-    rows, title = [], ""
-    for row in wide.rows:
-        if row.is_heading:
-            title = row.label
-            continue
-        rows.append(TableRow(f"{title}: {row.label}", (EMPTY,), is_heading=True))
-        entries = zip(wide.columns[1:], row.cells, strict=True)
-        rows += [TableRow(label, (entry,), begins=False) for label, entry in entries if entry != NOT_MEASURED]
-    return replace(wide, columns=("", "mean [interval]"), rows=tuple(rows))
 
 
 def _blocks(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[str, dict[str, tuple[Measure, ...]]]]:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import math
 
 import numpy as np
@@ -13,7 +12,6 @@ from deviate.model.estimates import Interval
 from deviate.model.findings import Findings
 from deviate.model.records import Series
 from deviate.report.data import tables as data
-from deviate.report.data.embedded import DIGITS, MOST_CHARACTERS, embedded_curves
 from deviate.report.data.tables import data_section, table_files
 from deviate.stats.judge import judge
 
@@ -99,7 +97,6 @@ def test_scores_alone_have_no_file_of_curves() -> None:
     findings = two()
     assert "curves.csv" not in files(findings)
     assert "no metric was reported more than once" in data_section(findings).reasons[0]
-    assert embedded_curves(findings) == ("", "")
 
 
 def test_one_experiment_has_no_file_of_comparisons() -> None:
@@ -116,50 +113,3 @@ def test_more_measurements_than_anybody_reads_are_refused_with_a_sentence(monkey
 def test_the_number_of_values_is_told() -> None:
     view = data_section(judge([trained("a", n_runs=2, n_metrics=1, n_points=50)]))
     assert [(it.label, it.cell.text) for it in view.facts][-1] == ("curves.csv", "a row per measurement, 100 values")
-
-
-def test_short_curves_stand_in_the_page_whole() -> None:
-    found = trained("a", n_runs=3, n_metrics=2, n_points=20)
-    document = json.loads(embedded_curves(judge([found]))[0])
-    assert document["left_out"] == []
-    assert len(document["curves"]) == 6
-    first = document["curves"][0]
-    assert (first["experiment"], first["replicate"], first["steps"]) == ("a", 0, list(range(20)))
-    for shown, value in zip(first["values"], found.runs[0].series[first["metric"]].values, strict=True):
-        assert shown == pytest.approx(value, rel=10.0 ** (1 - DIGITS))
-
-
-def test_long_curves_are_thinned_and_keep_their_ends_and_peaks() -> None:
-    found = trained("a", n_runs=40, n_metrics=3, n_points=1000)
-    text = embedded_curves(judge([found]))[0]
-    assert len(text) <= MOST_CHARACTERS
-    document = json.loads(text)
-    for curve in document["curves"]:
-        values = found.runs[curve["replicate"]].series[curve["metric"]].values
-        assert (curve["steps"][0], curve["steps"][-1]) == (0, 999)
-        assert max(curve["values"]) == pytest.approx(max(values), rel=1e-4)
-
-
-def test_where_not_all_metrics_fit_the_primary_one_stays() -> None:
-    found = trained("a", n_runs=200, n_metrics=12, n_points=60)
-    text, note = embedded_curves(judge([found]))
-    document = json.loads(text)
-    assert len(text) <= MOST_CHARACTERS
-    assert document["left_out"]
-    assert f"but for {len(document['left_out'])} of 12 metrics" in note
-    assert document["curves"][0]["metric"] == "acc_0"
-    assert {it["metric"] for it in document["curves"]}.isdisjoint(document["left_out"])
-
-
-def test_values_that_json_lacks_are_null() -> None:
-    series = Series((0, 1, 2), (0.5, math.nan, math.inf))
-    document = json.loads(embedded_curves(judge([experiment("a", [run(0, {"acc": series})], [selected("acc")])]))[0])
-    assert document["curves"][0]["values"] == [0.5, None, None]
-
-
-def test_curves_that_find_no_room_at_all_are_said_to_be_left_out() -> None:
-    name = "long" * (MOST_CHARACTERS // 4)
-    found = experiment("a", [run(0, {name: Series((0, 1), (0.5, 0.25))})], [selected(name)])
-    text, note = embedded_curves(judge([found]))
-    assert text == ""
-    assert note == "The curves of all runs are too large for this page."

@@ -9,7 +9,7 @@ from deviate.model.plan import PrimaryChoice
 from deviate.model.records import DrawEvent, Experiment, Series
 from deviate.replay.variants import VARIANTS
 from deviate.report.advice import warnings_of
-from deviate.report.document import Absent, DocumentTable, Report, ReportFigure, Section
+from deviate.report.document import Absent, DocumentTable, Failure, Report, ReportFigure, Section
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.parts.provenance import freedom
@@ -99,13 +99,13 @@ def test_one_run_is_its_value_without_a_spread() -> None:
     line = view.experiments[0].lines[0]
     assert (line.label, line.value) == ("test_acc", "91.3 %")
     assert "1 run: spread unknown" in line.details
-    assert isinstance(view.metrics[0].descriptions.rows[0].cells[2], Absent)
+    assert isinstance(view.metrics[0].quantities.tables[0].rows[0].cells[2], Absent)
 
 
 def test_experiments_without_spread_are_identical_and_nothing_is_nan() -> None:
     view = build_report(judge([scored("a", [5.0] * 5), scored("b", [5.0] * 5)]))
     assert view.verdicts[0].word == "identical"
-    quantities = view.metrics[0].quantities
+    quantities = view.metrics[0].quantities.folds[0].blocks[0]
     assert isinstance(quantities, DocumentTable)
     assert not any("nan" in cell.text.lower() for row in quantities.rows for cell in row.cells)
 
@@ -123,12 +123,18 @@ def test_no_completed_run_leaves_a_reason_everywhere_and_no_figure() -> None:
     assert isinstance(estimation, Absent)
     assert "0/3" in estimation.reason
     assert view.experiments[0].state == ("algo+impl", "0/3 completed, 3 crashed")
-    assert len(view.failures) == 3
+    assert len(_failures(view)) == 3
+
+
+def _failures(report: Report) -> tuple[Failure, ...]:
+    section = report.section("failures")
+    assert section is not None
+    return section.of(Failure)
 
 
 def test_failures_keep_reason_log_and_last_lines_without_control_codes() -> None:
     runs = [run(0, {"test_acc": single(1.0)}), run(1, {}, status="crashed", stderr_tail=("\x1b[31mboom\x1b[0m",))]
-    (failure,) = build_report(judge([experiment("a", runs, [selected()])])).failures
+    (failure,) = _failures(build_report(judge([experiment("a", runs, [selected()])])))
     assert (failure.run, failure.outcome) == ("replicate 1", "crashed, exit code 1")
     assert failure.stderr == ("boom",)
     assert failure.log.endswith("attempt-0/stderr.log")
@@ -149,9 +155,9 @@ def test_metrics_that_were_matched_share_a_row_and_others_say_who_lacks_them() -
 
     sides = [side("a", "acc", "top5"), side("b", "accuracy", "loss")]
     view = build_report(judge(sides, AnalysisOptions(matches={"acc": "accuracy"})))
-    cells = {metric.name: [cell.text for cell in metric.overview] for metric in view.metrics}
+    cells = {row.label: [cell.text for cell in row.cells] for row in view.results().rows}
     assert sorted(cells) == ["acc = accuracy", "loss", "top5"]
-    assert cells["top5"][1] == "not reported by b"
+    assert cells["top5"][1::3] == ["not reported by b", "not compared"]
     assert cells["loss"][0] == "not reported by a"
 
 
@@ -243,7 +249,6 @@ def test_curves_separate_the_runs_that_count_from_those_that_failed() -> None:
 def test_values_reported_once_have_no_curve_and_say_so() -> None:
     view: Report = build_report(judge([scored("a", [1.0, 2.0])]))
     assert isinstance(view.metrics[0].curve, Absent)
-    assert view.curves_note == ""
     assert "No metric was reported at more than one step." in render(view, "html")
 
 

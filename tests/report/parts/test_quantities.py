@@ -38,7 +38,7 @@ def table(findings: Findings) -> dict[str, TableRow]:
 
 
 def rows_of(findings: Findings) -> tuple[TableRow, ...]:
-    quantities = build_report(findings).metrics[0].quantities
+    quantities = build_report(findings).metrics[0].quantities.folds[0].blocks[0]
     assert isinstance(quantities, DocumentTable)
     return quantities.rows
 
