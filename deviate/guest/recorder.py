@@ -158,6 +158,8 @@ class Recorder:
     def _begin_anew(self) -> None:
         """Initialise for a new process: at the start, and in a forked child."""
         self.fd: int | None = None
+        self.identity = (0, 0)
+        """Device and number of the event file, which tell it from others that have its descriptor."""
         self.path = ""
         self.due = 0
         self.writing = RLock()  # a signal handler may record while its own thread writes
@@ -211,9 +213,15 @@ class Recorder:
                 self._write(fd, "".join(lines).encode("utf-8", "backslashreplace"))
 
     def _write(self, fd: int, data: bytes) -> None:
-        """Write to the file. If a full disk truncated it, its name is changed to say so, which needs no space."""
+        """Write to the file. If a full disk truncated it, its name is changed to say so, which needs no space.
+
+        A program may close all files that it does not know, as daemons do, and the number may be that of one of its own
+        files by now: then the file is opened again.
+        """
         self.due += len(data)
         try:
+            if not self._is_ours(fd):
+                fd = self._open_high(os.O_WRONLY | os.O_APPEND)
             is_cut = os.write(fd, data) < len(data)
         except OSError:
             is_cut = True
@@ -232,8 +240,14 @@ class Recorder:
     def open(self) -> int:
         """Create the event file, whose start event shows that the guest is active; in a fork, at its first event."""
         self.path = os.path.join(self.folder, "events-%d-%x%s" % (self.pid, int(time() * 1e6), WHOLE))
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-        fd = os.open(self.path, flags, 0o644)
+        fd = self._open_high(os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        facts = dict(self.facts, pid=self.pid, ppid=os.getppid(), time=time(), rank=self.rank)
+        self._write(fd, encode("start", SCHEMA, facts).encode())
+        return fd
+
+    def _open_high(self, flags: int) -> int:
+        """Open the event file, with a number that is out of the way of the script's files."""
+        fd = os.open(self.path, flags | getattr(os, "O_CLOEXEC", 0), 0o644)
         try:
             import fcntl
 
@@ -242,10 +256,16 @@ class Recorder:
             fd = high
         except (ImportError, OSError):
             pass
-        self.fd = fd
-        facts = dict(self.facts, pid=self.pid, ppid=os.getppid(), time=time(), rank=self.rank)
-        self._write(fd, encode("start", SCHEMA, facts).encode())
+        self.fd, status = fd, os.fstat(fd)
+        self.identity = status.st_dev, status.st_ino
         return fd
+
+    def _is_ours(self, fd: int) -> bool:
+        try:
+            status = os.fstat(fd)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self.identity
 
     def close(self) -> None:
         self.tell(self.at_close)

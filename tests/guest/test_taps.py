@@ -305,11 +305,27 @@ for thread in threads: thread.join()
 
 
 @pytest.mark.parametrize("ending", ["", "os.fork() or os._exit(0)"])
-def test_a_script_that_closes_every_file_ends_as_without_the_guest(tmp_path: Path, ending: str) -> None:
+def test_a_script_that_closes_every_file_loses_no_value(tmp_path: Path, ending: str) -> None:
     text = f"import os\nx = 0.5\nprint(x, flush=True)\nos.closerange(3, 1024)\nfor n in range(600): str(n)\n{ending}\n"
     result = Child(tmp_path, text).tap("print(«x»").tap("str(«n»)").run()
     assert (result.code, result.stdout, result.stderr) == (0, "0.5\n", "")
     assert result.values() == [0.5]
+    assert result.values(1) == list(range(600))
+
+
+def test_a_file_of_the_script_that_has_the_number_of_the_recorder_gets_none_of_its_lines(tmp_path: Path) -> None:
+    text = """\
+import os
+x = 0.5
+print(x)
+os.closerange(3, 1024)
+mine = os.open("mine.txt", os.O_CREAT | os.O_RDWR)
+taken = [os.dup2(mine, number) for number in range(200, 260)]
+print(x)
+print(os.path.getsize("mine.txt"))
+"""
+    result = Child(tmp_path, text).tap("x = 0.5\nprint(«x»").tap("260)]\nprint(«x»").run()
+    assert (result.stdout, result.values(0), result.values(1)) == ("0.5\n0.5\n0\n", [0.5], [0.5])
 
 
 def test_processes_write_files_of_their_own(tmp_path: Path) -> None:
