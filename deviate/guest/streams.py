@@ -80,6 +80,7 @@ class Streams:
 
     Attributes:
         paused: above zero while all generators stay as they are: their states are somebody else's affair.
+        n_asked: how often a generator or a seed of one of the streams was asked for, where `banks` have none.
         seeded_in: library to the task call in which the script seeded it last; none outside of pools.
     """
 
@@ -93,6 +94,7 @@ class Streams:
         self.seeded_in: dict[str, tuple[CodeType, int] | None] = {}
         self.banks: list[Bank] = []
         self.counts: dict[tuple[str, ...], int] = {}
+        self.n_asked = 0
         self.drawn: dict[str, set[str]] = {}
         self.places: set[tuple[str, str, int]] = set()
         self.callback_threads: OtherThreads | None = None
@@ -169,6 +171,7 @@ class Streams:
         """A seed for one of several calls that differ only in their order."""
         chosen = stream or self.now
         key = (chosen, *call)
+        self.n_asked += 1
         self.counts[key] = count = self.counts.get(key, 0) + 1
         self.tell_drawn(call[0], chosen)
         return derive(self.seeds.get(chosen, self.seeds[OTHER]), *call, count)
@@ -199,6 +202,10 @@ class Streams:
         return result
 
     # ------------------------------------------------------------ what was drawn
+
+    def fingerprint(self) -> object:
+        """A value that changes with every draw of this thread from a stream, compared with `==`."""
+        return self.n_asked, [bank.fingerprint(bank.get_state()) for bank in self.banks]
 
     def tell_drawn(self, library: str, stream: str) -> None:
         self.drawn.setdefault(library, set()).add(stream)
@@ -347,6 +354,7 @@ class StreamGenerators:
 
     def of(self, stream: str) -> Any:
         """The generator of a stream."""
+        self.streams.n_asked += 1
         if stream not in self.generators:
             self.generators[stream] = self.make(self.streams.seed(self.library, self.key, stream))
             self.streams.tell_drawn(self.library, stream)

@@ -102,7 +102,7 @@ class Forwards:
         self.is_traced = bool(context.trace.requested_level)
         self.proof = proof
         self.is_in_backward = backward_check(torch)
-        self.kinds: dict[int, tuple[Any, str | None, bool]] = {}
+        self.kinds: dict[int, tuple[Any, str | None, bool, Stillness]] = {}
         self.at_begin: list[Callable[[Any, Any, Any, bool], object]] = []
         self.at_end: list[Callable[[Any, Any, Any, Any, bool], object]] = []
         self.layers: Any = None
@@ -126,7 +126,8 @@ class Forwards:
                 output = original(self, *args, **kwargs)
             finally:
                 context.is_inside = False
-                streams.leave(before)
+                if before is not None:
+                    forwards.leave(self, before)
                 if forwards.layers is not None:
                     forwards.layers.leave()
                     forwards.layers = None
@@ -147,16 +148,23 @@ class Forwards:
             # A backward pass computes a part of the forward pass anew, with the state of the generators as it was then.
             if self.is_in_backward():
                 return None
-            _, stream, has_weights = entry
+            _, stream, has_weights, stillness = entry
             if (has_weights or self.at_begin) and self.streams.now != INIT:
                 for callback in self.at_begin:
                     callback(module, args, kwargs, has_weights)
                 if has_weights:
                     self.proof.forward(module, args, kwargs)
-            return None if stream is None else self.streams.enter(stream)
+            return None if stream is None else stillness.enter(module, stream, self.streams)
         except Exception as error:
             self.recorder.fault("forward of %s" % type(module).__name__, error)
             return None
+
+    def leave(self, module: Any, before: str) -> None:
+        """Leave the region of an outermost call."""
+        entry = self.kinds.get(id(module))
+        if entry is not None:
+            entry[3].end(module, self.streams)
+        self.streams.leave(before)
 
     def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
         """End an outermost call without an error; only called if outputs are captured or traced."""
@@ -167,15 +175,62 @@ class Forwards:
             for callback in self.at_end:
                 callback(module, args, kwargs, output, entry[2])
 
-    def _learn(self, module: Any) -> tuple[Any, str | None, bool]:
+    def _learn(self, module: Any) -> tuple[Any, str | None, bool, Stillness]:
         key = id(module)
         weight = next(iter(module.parameters()), None)
         has_weights = weight is not None
         if weight is not None:
             self.unrouted.meet(weight)
         stream = DROPOUT if has_weights else _of_weightless(module)
-        entry = self.kinds[key] = weakref.ref(module, lambda _: self.kinds.pop(key, None)), stream, has_weights
+        reference = weakref.ref(module, lambda _: self.kinds.pop(key, None))
+        entry = self.kinds[key] = reference, stream, has_weights, Stillness(module)
         return entry
+
+
+class Stillness:
+    """Whether the forward passes of a module draw nothing, so that no generator has to be switched around them.
+
+    To switch them takes as long as a small layer does. A module is left alone once two passes in the same mode have
+    drawn nothing, unless it has a rate of dropout, which may be zero for a while. Every `AGAIN`-th pass is routed and
+    looked at again; of what begins to draw later, the draws until then belong to no purpose ("other").
+    """
+
+    __slots__ = ("may_be", "n_still", "state")
+    ENOUGH, AGAIN = 2, 256
+
+    def __init__(self, module: Any) -> None:
+        self.may_be = not any(_may_draw(part) for part in module.modules())
+        self.n_still: dict[tuple[bool, int], int] = {}
+        """Passes that drew nothing, by the mode of the module and the number of generators that there were."""
+        self.state: Any = None
+
+    def enter(self, module: Any, stream: str, streams: Streams) -> str | None:
+        """Enter the region of a pass; returns the argument of `leave`, None for a pass that will draw nothing."""
+        if not self.may_be:
+            return streams.enter(stream)
+        mode = module.training, len(streams.banks)
+        n_still = self.n_still.get(mode, 0)
+        if n_still >= self.ENOUGH and n_still % self.AGAIN:
+            self.n_still[mode] = n_still + 1
+            return None
+        before = streams.enter(stream)
+        if before is not None:
+            self.state = streams.fingerprint()
+        return before
+
+    def end(self, module: Any, streams: Streams) -> None:
+        """It ends."""
+        if self.may_be:
+            mode = module.training, len(streams.banks)
+            self.may_be = self.state == streams.fingerprint()
+            self.n_still[mode] = self.n_still.get(mode, 0) + 1
+
+
+def _may_draw(part: Any) -> bool:
+    """Whether a part of a module is of a class that draws, or has a rate of dropout."""
+    return any(name in type(part).__name__ for name in DRAWING) or any(
+        "drop" in name and isinstance(value, (int, float)) for name, value in vars(part).items()
+    )
 
 
 def _pass_by(torch: Any, code: Any) -> None:
