@@ -1,9 +1,9 @@
 """Predictions and weights as text and plots: how far runs disagree, on which examples, and what ensembles change."""
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from statistics import median
+
+import numpy as np
 
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
@@ -322,38 +322,36 @@ def _matrix_plot(
 ) -> MatrixPlot | None:
     if len(matrix) < 2:
         return None
-    n_left_out, n = max(0, len(matrix) - MOST_RUNS), min(len(matrix), MOST_RUNS)
-    values = tuple(tuple(words.scale * value for value in row[:n]) for row in matrix[:n])
-    every = itertools.combinations(range(n), 2)
-    pairs = {(i, j): values[i][j] for i, j in every if math.isfinite(values[i][j])}
-    if not pairs:
+    values = words.scale * np.array(matrix)[:MOST_RUNS, :MOST_RUNS]
+    n = len(values)
+    pairs = np.argwhere(np.triu(np.isfinite(values), 1))
+    if not len(pairs):
         return None
-    low, high = min(pairs, key=lambda pair: pairs[pair]), max(pairs, key=lambda pair: pairs[pair])
-    places = max(0, decimals((pairs[high] - pairs[low]) or abs(pairs[high])) or 0)
+    known = values[tuple(np.transpose(pairs))]
+    places = max(0, decimals(float(np.ptp(known)) or float(np.abs(known).max())) or 0)
 
-    def format_value(value: float) -> str:
-        return number(value, places)
+    def name_pair(place: np.intp) -> str:
+        one, other = pairs[place]
+        return f"{number(known[place], places)} (replicates {replicates[one]} and {replicates[other]})"
 
-    def name_pair(pair: tuple[int, int]) -> str:
-        return f"{format_value(pairs[pair])} (replicates {replicates[pair[0]]} and {replicates[pair[1]]})"
-
-    more = f" The first {n} runs are drawn; {n_left_out} are not." if n_left_out else ""
+    more = f" The first {n} runs are drawn; {len(matrix) - n} are not." if len(matrix) > n else ""
     n_unknown = math.comb(n, 2) - len(pairs)
     more += f" Empty cells have no finite value: {counted(n_unknown, 'pair')}." if n_unknown else ""
-    texts = tuple(tuple(format_value(value) if math.isfinite(value) else "" for value in row) for row in values)
+    texts = tuple(tuple(number(value, places) if math.isfinite(value) else "" for value in row) for row in values)
     return MatrixPlot(
         key=key,
         title=title,
         description=f"{axis}: {counted(len(pairs), 'pair')} of {n} runs, "
-        f"median {format_value(median(pairs.values()))}, least {name_pair(low)}, most {name_pair(high)}.{more}",
+        f"median {number(np.median(known), places)}, least {name_pair(known.argmin())}, "
+        f"most {name_pair(known.argmax())}.{more}",
         caption=f"Each cell is a pair of runs, by replicate; a stronger colour means a larger value.{more}",
         axis=axis,
         index=index,
         names=tuple(str(replicate) for replicate in replicates[:n]),
-        values=values,
+        values=tuple(map(tuple, values.tolist())),
         texts=texts if n <= MOST_TEXTS else (),
-        low=format_value(pairs[low]),
-        high=format_value(pairs[high]),
+        low=number(known.min(), places),
+        high=number(known.max(), places),
     )
 
 
