@@ -232,8 +232,7 @@ def _notes(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
 def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     """One part for all experiments; none if no weights were captured."""
     weights = findings.stability.weights
-    steps = weight_plot(findings, labels)
-    if not weights and steps is None:
+    if not weights:
         return ()
     columns = tuple(labels[one.experiment] for one in weights)
     matrices = (distance_plot(one, labels) for one in weights[:N_MATRICES])
@@ -243,8 +242,8 @@ def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ..
     without_interval = (missing_intervals(labels[one.experiment], [one.distance]) for one in weights)
     blocks: tuple[Block, ...] = (
         *(sentence(one, labels) for one in weights),
-        *figures_of((*matrices, steps)),
-        *([quantities("Weights: distance between two runs", columns, rows)] if weights else []),
+        *figures_of((*matrices, weight_plot(findings, labels))),
+        quantities("Weights: distance between two runs", columns, rows),
         *([Fold(f"Distances of {counted_of(len(layers.rows), 'layer')}", (layers,))] if layers else []),
         Items((*filter(None, without_interval), APART), "footnotes"),
     )
@@ -365,23 +364,9 @@ def churn_plot(sets: Sequence[SetStability], anchor: str, title: str, labels: Se
     )
 
 
-def weight_steps(findings: Findings) -> list[tuple[int, int, Steps]]:
-    """Index and number of runs of an experiment, and the distances of its weights by step."""
-    steps_of_weights = {
-        weight_stability.experiment: (len(weight_stability.replicates), weight_stability.steps)
-        for weight_stability in findings.stability.weights
-        if weight_stability.steps
-    }
-    for captured in findings.stability.sets:
-        steps = tuple((one.step, one.weight_distance) for one in captured.steps)
-        if captured.experiment not in steps_of_weights and any(_has_value(measure) for _, measure in steps):
-            steps_of_weights[captured.experiment] = (len(captured.replicates), steps)
-    return [(index, n, steps) for index, (n, steps) in sorted(steps_of_weights.items())]
-
-
 def weight_plot(findings: Findings, labels: Sequence[str]) -> StepsPlot | None:
     return _steps_plot(
-        weight_steps(findings),
+        [(one.experiment, len(one.replicates), one.steps) for one in findings.stability.weights],
         labels,
         "stability-weights-steps",
         "Distance of weights by step",
