@@ -216,11 +216,7 @@ def _headline_measure(captured: SetStability) -> Measure | None:
 
 def _figure(captured: SetStability) -> str:
     measure = _headline_measure(captured)
-    if measure is None:
-        return "unknown"
-    if isinstance(measure.value, Unavailable):
-        return f"unknown, {clean(measure.value.reason)}"
-    return measure_text(measure)
+    return "unknown" if measure is None else measure_text(measure)
 
 
 def _level(captured: SetStability) -> str:
