@@ -21,7 +21,7 @@ from deviate.replay.capture_options import is_trace, with_defaults
 from deviate.replay.cleanup import disk_space
 from deviate.replay.experiments import PreparedExperiment, Request
 from deviate.replay.protocol import RunUpdate
-from deviate.replay.states import EndedRun, ended_runs
+from deviate.replay.states import RunState, ended_runs
 from deviate.report.format import counted, duration, size_text
 
 ENDS = 2
@@ -183,10 +183,10 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
     first, request = next(iter(requests.values()))  # of several scripts all but the command is the same
 
     @cache
-    def ended_of(name: str) -> list[EndedRun]:
+    def ended_of(name: str) -> list[RunState]:
         try:
-            return list(ended_runs(find_experiment(folder, name)))
-        except InputError:  # a folder that was copied or renamed
+            return ended_runs(find_experiment(folder, name))
+        except (InputError, RecordError):  # a folder that was copied or renamed, or a damaged record
             return []
 
     @cache
@@ -225,7 +225,7 @@ def outlook_of(
     """What is missing of experiments takes, by runs of their own; arguments are as in `fair_order`."""
     sides = []
     for experiment in experiments:
-        ended = list(ended_runs(experiment.folder))
+        ended = ended_runs(experiment.folder)
         for variant in experiment.plan.variants:
             if variants and variant.name not in variants:
                 continue
@@ -243,20 +243,20 @@ def _is_alike(plan: Plan, script: PreparedScript, request: Request) -> bool:
     return not plan.imported and is_same and (plan.environment, plan.capture) == (request.environment, capture)
 
 
-def _cost_by(name: str, ended: Sequence[EndedRun], variant: str) -> RunCost | None:
+def _cost_by(name: str, ended: Sequence[RunState], variant: str) -> RunCost | None:
     """By the completed runs of the variant, else by all completed ones; None where there are none."""
-    completed = [run for run in ended if run.result.status == "completed"]
+    completed = [run for run in ended if run.status == "completed"]
     chosen = [run for run in completed if run.variant == variant] or completed
     if not chosen:
         return None
-    latest = max(chosen, key=lambda run: run.result.started).attempt
+    _, latest = max((run.started, run.folder) for run in chosen if run.folder is not None)
     work = latest / "work"
     n_work = disk_space(work) if work.is_dir() else 0
-    mean_s = statistics.fmean(run.result.wall_time_s for run in chosen)
+    mean_s = statistics.fmean(run.wall_time_s for run in chosen)
     return RunCost(name, mean_s, disk_space(latest) - n_work, n_work, len(chosen))
 
 
-def _n_done(ended: Sequence[EndedRun], variant: str, n_runs: int) -> int:
+def _n_done(ended: Sequence[RunState], variant: str, n_runs: int) -> int:
     """Runs of a variant among the first so many."""
     return sum(run.variant == variant and run.replicate < n_runs for run in ended)
 
@@ -282,7 +282,7 @@ class FirstCost:
         if not self._ended >= {experiment.folder for experiment in self.experiments}:
             return None
         self._is_over = True
-        ended = {experiment.name: list(ended_runs(experiment.folder)) for experiment in self.experiments}
+        ended = {experiment.name: ended_runs(experiment.folder) for experiment in self.experiments}
         sides = [
             replace(side, cost=_cost_by(side.experiment, ended[side.experiment], side.variant))
             for side in self.outlook.sides

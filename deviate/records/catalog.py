@@ -58,7 +58,6 @@ class Catalog:
     is_imported: bool = False
     n_trainings: int = 0
     added: list[SelectedMetric] = field(default_factory=list)
-    _sources: dict[ValueSource, str | None] = field(default_factory=dict)
     _streams: dict[StreamKey, str | None] = field(default_factory=dict)
     _places: dict[int | None, dict[tuple[Place, ...], None]] = field(default_factory=dict)
     _copies: set[str] = field(default_factory=set)
@@ -102,11 +101,6 @@ class Catalog:
 
     def name(self, source: ValueSource) -> str | None:
         """Name of the metric a source belongs to; None for what is none, or what the user did not list."""
-        if source not in self._sources:
-            self._sources[source] = self._find(source)
-        return self._sources[source]
-
-    def _find(self, source: ValueSource) -> str | None:
         listed = self._listed(source) if self.keeps_listed else None
         if listed is not None or self.selection.is_fixed:
             return listed

@@ -385,10 +385,9 @@ def pace_of(attempt: Path, main_loop: int | None) -> Pace | None:
     """
     times: dict[tuple[bool, Path], list[float]] = {}
     for path in event_files(attempt):
-        for event in json_lines(path):
-            with suppress(*BAD):
-                if event[0] == "step" and event[1] in {main_loop, UNKNOWN_MAIN}:
-                    times.setdefault((event[1] == main_loop, path), []).append(float(event[3]))
+        for _, (loop, _, seconds) in events_in(path, "step"):
+            if loop in {main_loop, UNKNOWN_MAIN}:
+                times.setdefault((loop == main_loop, path), []).append(float(seconds))
     paces = [
         (is_main, Pace(len(seconds), (seconds[-1] - seconds[0]) / (len(seconds) - 1)))
         for (is_main, _), seconds in times.items()

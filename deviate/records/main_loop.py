@@ -13,11 +13,10 @@ from pathlib import Path
 
 from deviate.model.analysis import NAMED
 from deviate.records.events import UNKNOWN_MAIN, events_in
-from deviate.records.files import BAD, json_lines, read_end
+from deviate.records.files import BAD, json_lines
 from deviate.records.layout import event_files
 from deviate.records.schema import Manifest
 
-TRAINED = b'["trained",'
 TAIL_BYTES = 1 << 16
 """Bytes at the end of a file that are searched for the counts of loops, which a process writes when it ends."""
 FEWEST_STEPS = 2
@@ -112,7 +111,7 @@ def _trained_elsewhere(ran: Mapping[int, RecordedLoop], attempt: Path) -> bool:
     """Whether a model was seen to be trained, and in no loop: by one `fit` of an estimator."""
     if any(count.n_updated > 0 or count.n_anew > 0 for count in ran.values()):
         return False
-    return any(TRAINED in read_end(path, TAIL_BYTES) for path in event_files(attempt))
+    return any(True for path in event_files(attempt) for _ in events_in(path, "trained", end_bytes=TAIL_BYTES))
 
 
 def _longest(ran: Mapping[int, RecordedLoop]) -> RecordedLoop | None:

@@ -26,11 +26,11 @@ PYTHON = re.compile(r"(?:python|pypy)(?:\d+(?:\.\d+)*)?")
 SHEBANG = re.compile(rb"#!\s*(/\S+)(?:[ \t]+(\S+))?")
 LONG_SHEBANG = re.compile(rb"""#!/bin/sh\n'''exec' "?([^"\n]+?)"? "\$0" "\$@\"""")
 """First lines that installers write where a path is too long, or has blanks. Source: distlib, scripts.py."""
-CHOOSERS = frozenset(
-    ("uv", "uvx", "conda", "mamba", "micromamba", "poetry", "pipenv", "pdm", "hatch", "pixi", "rye", "tox", "nox")
-)
+CHOOSERS = frozenset((
+    "uv", "uvx", "conda", "mamba", "micromamba", "poetry", "pipenv", "pdm", "hatch", "pixi", "rye", "tox", "nox",
+    "sh", "bash", "zsh", "dash", "ksh", "fish", "make", "just",
+))  # fmt: skip
 CONTAINERS = frozenset(("docker", "podman", "apptainer", "singularity", "enroot", "ssh"))
-SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "fish", "make", "just"))
 PROBE_S = 60.0
 MARK = "deviate-probe:"
 
@@ -80,28 +80,20 @@ def find_interpreter(
 ) -> tuple[Path | None, str]:
     """Find the interpreter of a command, or the reason why it is unknown.
 
-    It is the first word that is a Python, or the Python in the shebang line of the first script.
+    The first word that is a program decides, prefixes aside: it is a Python, or a script with one in its shebang line.
     """
     words = [*wrap, *command]
     program = os.path.basename(words[0]) if words else ""  # noqa: PTH119  a word may be no path
     if wrap or program in CONTAINERS:
         return None, f"`{program}` has its own interpreter"
-    for index, word in enumerate(words):
+    for word in words:
         name = os.path.basename(word)  # noqa: PTH119
         if name in CHOOSERS:
             return None, f"`{name}` chooses the interpreter"
-        if name in SHELLS:
-            return None, f"`{name}` starts the interpreter"
         path = _program(word, cwd, environment)
-        if path is None:
-            continue
-        if PYTHON.fullmatch(name):
-            return path, ""
-        interpreter = _python_of_script(path, cwd, environment)
-        if interpreter is not None:
-            return interpreter, ""
-        if index == 0 and name not in PREFIXES:
-            return None, f"`{name}` is not Python and is not known to start it"
+        if path is not None and name not in PREFIXES:
+            interpreter = path if PYTHON.fullmatch(name) else _python_of_script(path, cwd, environment)
+            return interpreter, "" if interpreter else f"`{name}` is not Python and is not known to start it"
     return None, "no word of the command is a Python interpreter or script"
 
 

@@ -341,9 +341,13 @@ def last_lines(log: Path) -> str:
     return "\n".join(["; its last lines:", *(f"  {line}" for line in lines)]) if lines else ""
 
 
-def silence(command: Sequence[str], attempt: Path, ending: Ending | None) -> RunError:
-    """The error for a first run in which the guest never reported, with likely cause and remedy."""
-    ended = f" ({ending.reason.rpartition('; ')[2]})" if ending else ""
+def silence(command: Sequence[str], attempt: Path, reason: str = "") -> RunError:
+    """The error for a first run in which the guest never reported, with likely cause and remedy.
+
+    Args:
+        reason: of the ending of the run; empty while it goes on.
+    """
+    ended = f" ({reason.rpartition('; ')[2]})" if reason else ""
     problem = f"no Python process of the first run reported{ended}{last_lines(log_files(attempt)[1])}"
     return RunError(problem, f"{_cause(command)} (log: {attempt})")
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from deviate.errors import RecordError
 from deviate.model.plan import Spec
@@ -199,21 +199,9 @@ def attempt_states(run: Path) -> tuple[AttemptState, ...]:
     return tuple(_attempt_state(folder) for folder in attempt_folders(run))
 
 
-class EndedRun(NamedTuple):
-    """A run that need not run again, by its last attempt."""
-
-    variant: str
-    replicate: int
-    attempt: Path
-    result: Result
-
-
-def ended_runs(experiment: Path) -> Iterator[EndedRun]:
-    """The runs of an experiment that need not run again."""
-    for run in recorded_runs(experiment):
-        for attempt in run.attempts[-1:]:
-            if run.spec is not None and attempt.result is not None and attempt.result.status in SETTLED:
-                yield EndedRun(run.spec.variant, run.spec.replicate, attempt.folder, attempt.result)
+def ended_runs(experiment: Path) -> list[RunState]:
+    """The runs of an experiment that need not run again. Raises RecordError."""
+    return [state for state in run_states(experiment, read_plan(experiment)) if state.status in SETTLED]
 
 
 def in_use(runs: Iterable[RecordedRun]) -> str:

@@ -112,7 +112,7 @@ def test_imported_and_listed_named_values_match_by_name(tmp_path: Path) -> None:
     it = catalog(tmp_path, [managed], is_fixed=True)
     names = ("val_accuracy", "precision")
     assert [it.name(ValueSource(None, name, (A,), None)) for name in names] == ["validation accuracy", None]
-    imported = replace(it, is_imported=True, selection=replace(it.selection, is_fixed=False), _sources={})
+    imported = replace(it, is_imported=True, selection=replace(it.selection, is_fixed=False))
     assert [imported.name(ValueSource(None, name, (A,), None)) for name in names] == [
         "validation accuracy",
         "precision",
@@ -277,10 +277,10 @@ def test_the_score_of_what_counts_trainings_is_the_mean_over_them(tmp_path: Path
         ("auc", "mean", "fold"),
         ("test_auc", "last", ""),
     ]
-    known = replace(it, n_trainings=5, added=[], _streams={}, _sources={})
+    known = replace(it, n_trainings=5, added=[], _streams={})
     known.learn(output("".join(f"fold {number} AUC: 0.9{number}\n" for number in range(1, 6)))[0])
     assert known.metrics[0].aggregate == "mean-last:5"
-    named = replace(it, n_trainings=3, added=[], _streams={}, _sources={})
+    named = replace(it, n_trainings=3, added=[], _streams={})
     named.learn(output("".join(f"{model} accuracy: 0.9\n" for model in ("svm", "knn", "mlp")))[0])
     assert [(one.aggregate, one.metric.over) for one in named.metrics] == [("last", "")] * 3
 

@@ -209,7 +209,7 @@ def test_what_changed_since_is_told_before_runs_are_added(experiment: Path, add_
 
 def test_what_cannot_be_told_now_has_not_changed(experiment: Path, add_run: Callable[..., Path]) -> None:
     record(add_run(0, start()))
-    unknown = replace(PLATFORM, interpreter={"unknown": "`bash` starts the interpreter"}, packages=None)
+    unknown = replace(PLATFORM, interpreter={"unknown": "`bash` chooses the interpreter"}, packages=None)
     assert environment_changed(experiment, unknown) == ()
 
 

@@ -52,7 +52,7 @@ def test_the_first_python_of_a_command_is_found(tmp_path: Path, programs: dict[s
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        ("bash run.sh python", "`bash` starts the interpreter"),
+        ("bash run.sh python", "`bash` chooses the interpreter"),
         ("uv run python train.py", "`uv` chooses the interpreter"),
         ("docker run image python train.py", "`docker` has its own interpreter"),
         ("julia train.py python", "`julia` is not Python and is not known to start it"),

@@ -102,7 +102,7 @@ def test_the_guest_was_there_when_a_file_begins_with_its_start(tmp_path: Path, t
     ],
 )
 def test_the_cause_of_silence_is_read_from_the_command(tmp_path: Path, command: tuple[str, ...], cause: str) -> None:
-    assert cause in silence(command, tmp_path, None).hint
+    assert cause in silence(command, tmp_path).hint
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ class LocalExecutor:
         if has_reported(attempt.folder):
             self._has_heard.add(experiment)
         if ending.status == "silent" and experiment not in self._has_heard:
-            raise silence((*attempt.spec.wrap, *attempt.spec.command), attempt.folder, ending)
+            raise silence((*attempt.spec.wrap, *attempt.spec.command), attempt.folder, ending.reason)
         if self._settings.keep == "none" and ending.status == "completed":
             remove_work_copy(attempt.folder)
 
@@ -248,7 +248,7 @@ class LocalExecutor:
         if has_reported(attempt.folder):
             self._has_heard.add(experiment)
         elif oldest_python_s(attempt.leader) > DEAF_S:
-            raise silence((*attempt.spec.wrap, *attempt.spec.command), attempt.folder, None)
+            raise silence((*attempt.spec.wrap, *attempt.spec.command), attempt.folder)
 
 
 def _end_without_result(order: Order, status: Status, reason: str) -> RunUpdate:

@@ -30,7 +30,7 @@ from deviate.records.runs import (
 from deviate.records.schema import Manifest
 from deviate.records.snapshot import read_manifest
 from deviate.replay.adopt import end_orphans, is_here, is_living, settled_attempt
-from deviate.replay.outcomes import SETTLED, Ending, has_reported, last_lines, silence
+from deviate.replay.outcomes import SETTLED, has_reported, last_lines, silence
 from deviate.replay.processes import end_group, end_processes, is_alive, processes_of
 from deviate.replay.progress import Progress
 from deviate.replay.protocol import Order, Outcome, RunUpdate
@@ -281,8 +281,7 @@ class WorkersExecutor:
         elif result is not None and result.status == "silent":
             self._finish(job, "silent", result)
             if job.attempt and experiment not in self._has_heard:
-                ending = Ending("silent", result.exit_code, result.signal, result.reason, result.cause)
-                raise silence((*spec.wrap, *spec.command), job.attempt, ending)
+                raise silence((*spec.wrap, *spec.command), job.attempt, result.reason)
         elif job.cancelled:
             self._finish(job, "cancelled", result, "stopped before it ended")
         elif result is not None and result.cause not in {"cancel", "node"}:

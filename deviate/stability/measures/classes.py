@@ -10,10 +10,10 @@ from deviate.model.estimates import Estimate, Interval, Unavailable
 from deviate.model.records import CapturedSet
 from deviate.model.stability import ClassStability, GroupMeasure, GroupStability
 from deviate.stability.measures.classified import Classified
-from deviate.stability.measures.intervals import ratio_of, sampling_sd
+from deviate.stability.measures.intervals import ratio_of, sampling_sd, sd_measure
 from deviate.stats.estimates.bootstrap import Resamples, paired_sd_ratio_bootstrap
 from deviate.stats.estimates.largest import mean_largest_range, mean_largest_sd
-from deviate.stats.estimates.one_sample import SINGLE_RUN, mean_of, range_of, sd_interval, sd_of
+from deviate.stats.estimates.one_sample import SINGLE_RUN, mean_of, range_of, sd_of
 from deviate.stats.estimates.sample import spread_refusal
 
 Column = NDArray[np.generic]
@@ -91,16 +91,16 @@ def _expect(rows: Sequence[ClassStability], mean_largest: Callable[[Sequence[flo
 
 
 def _class(label: int, n: int, accuracies: Sequence[float], whole_sd: Estimate, confidence: float) -> ClassStability:
-    mean, sd = mean_of(accuracies), sd_of(accuracies)
+    mean, spread = mean_of(accuracies), sd_measure("accuracy-sd", accuracies, confidence)
     return ClassStability(
         label=label,
         n_examples=n,
         accuracies=tuple(accuracies),
         mean=mean,
         range=range_of(accuracies),
-        sd=sd,
-        sd_interval=SINGLE_RUN if len(accuracies) == 1 else sd_interval(accuracies, confidence=confidence),
-        ratio=ratio_of(sd, whole_sd),
+        sd=spread.value,
+        sd_interval=spread.interval,
+        ratio=ratio_of(spread.value, whole_sd),
         sampling_sd=sampling_sd(mean, n),
     )
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from deviate.errors import InputError
 from deviate.model.analysis import Direction
-from deviate.model.estimates import Unavailable
+from deviate.model.estimates import Estimate, Unavailable
 from deviate.model.metric_vocabulary import split_identifier
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Run, Series
@@ -68,16 +68,9 @@ def convergence(experiment: Experiment, index: int, *, metric: str | None = None
         if loss.name != chosen.name:
             losses = [_curve(run, loss.name) for run in runs]
             rows.append(_row(f"best {loss.name}", losses, curves, _best, "min"))
-    return Convergence(
-        experiment=index,
-        metric=chosen.name,
-        replicates=tuple(run.replicate for run in runs),
-        step_seconds=tuple(timed),
-        step_seconds_mean=mean_of(timed) if timed else UNTIMED,
-        step_seconds_sd=sd_of(timed) if timed else UNTIMED,
-        step_seconds_relative_range=relative_range(timed) if timed else UNTIMED,
-        rows=tuple(rows),
-    )
+    replicates = tuple(run.replicate for run in runs)
+    _, mean, sd, spread = _statistics(timed, UNTIMED)
+    return Convergence(index, chosen.name, replicates, tuple(timed), mean, sd, spread, tuple(rows))
 
 
 def _criteria(name: str) -> tuple[tuple[str, Criterion], ...]:
@@ -172,16 +165,20 @@ def _row(
     reached = [step for step in steps if step is not None]
     nobody = Unavailable("no run converged") if not reached else UNTIMED
     return ConvergenceRow(
-        criterion=text,
-        steps=tuple(steps),
-        seconds=tuple(seconds),
-        seconds_range=range_of(times) if times else nobody,
-        seconds_mean=mean_of(times) if times else nobody,
-        seconds_sd=sd_of(times) if times else nobody,
-        seconds_relative_range=relative_range(times) if times else nobody,
+        text,
+        tuple(steps),
+        tuple(seconds),
+        *_statistics(times, nobody),
         steps_relative_range=relative_range(reached) if reached else nobody,
         scores=tuple(None if step is None else _score(one, step) for step, one in zip(steps, scored, strict=True)),
     )
+
+
+def _statistics(seconds: Sequence[float], missing: Unavailable) -> tuple[Estimate, Estimate, Estimate, Estimate]:
+    """Range, mean, SD and range relative to the smallest."""
+    if not seconds:
+        return missing, missing, missing, missing
+    return range_of(seconds), mean_of(seconds), sd_of(seconds), relative_range(seconds)
 
 
 def _score(curve: _Curve, n_steps: int) -> float | None:

@@ -91,13 +91,17 @@ def _missing_parts(findings: Findings) -> Iterator[str]:
     if not stability.sets and not stability.weights:
         yield _no_captures(findings)
     else:
-        yield from [] if stability.sets else [NO_PREDICTIONS]
-        yield from [] if stability.weights else [NO_WEIGHTS]
-        has_steps = any(one.steps for one in stability.sets) or any(one.steps for one in stability.weights)
-        yield from [] if has_steps else [NO_STEPS]
-        yield from [] if any(one.reductions for one in stability.sets) else [NO_REDUCTIONS]
-    yield from [] if stability.convergence else [NO_CONVERGENCE]
-    yield from [] if stability.weak else [NO_WEAK]
+        has_steps = any([one.steps for one in stability.sets] + [one.steps for one in stability.weights])
+        has_reductions = any(one.reductions for one in stability.sets)
+        present = {
+            NO_PREDICTIONS: stability.sets, NO_WEIGHTS: stability.weights, NO_STEPS: has_steps,
+            NO_REDUCTIONS: has_reductions,
+        }  # fmt: skip
+        yield from (text for text, has_part in present.items() if not has_part)
+    if not stability.convergence:
+        yield NO_CONVERGENCE
+    if not stability.weak:
+        yield NO_WEAK
 
 
 def sections(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
@@ -212,11 +216,7 @@ def _headline_measure(captured: SetStability) -> Measure | None:
 
 def _figure(captured: SetStability) -> str:
     measure = _headline_measure(captured)
-    if measure is None:
-        return "unknown"
-    if isinstance(measure.value, Unavailable):
-        return f"unknown, {clean(measure.value.reason)}"
-    return measure_text(measure)
+    return "unknown" if measure is None else measure_text(measure)
 
 
 def _level(captured: SetStability) -> str:

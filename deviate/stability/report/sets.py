@@ -1,9 +1,9 @@
 """Predictions and weights as text and plots: how far runs disagree, on which examples, and what ensembles change."""
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from statistics import median
+
+import numpy as np
 
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
@@ -232,8 +232,7 @@ def _notes(sets: Sets, labels: Sequence[str]) -> Iterator[str]:
 def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     """One part for all experiments; none if no weights were captured."""
     weights = findings.stability.weights
-    steps = weight_plot(findings, labels)
-    if not weights and steps is None:
+    if not weights:
         return ()
     columns = tuple(labels[one.experiment] for one in weights)
     matrices = (distance_plot(one, labels) for one in weights[:N_MATRICES])
@@ -243,8 +242,8 @@ def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ..
     without_interval = (missing_intervals(labels[one.experiment], [one.distance]) for one in weights)
     blocks: tuple[Block, ...] = (
         *(sentence(one, labels) for one in weights),
-        *figures_of((*matrices, steps)),
-        *([quantities("Weights: distance between two runs", columns, rows)] if weights else []),
+        *figures_of((*matrices, weight_plot(findings, labels))),
+        quantities("Weights: distance between two runs", columns, rows),
         *([Fold(f"Distances of {counted_of(len(layers.rows), 'layer')}", (layers,))] if layers else []),
         Items((*filter(None, without_interval), APART), "footnotes"),
     )
@@ -322,38 +321,36 @@ def _matrix_plot(
 ) -> MatrixPlot | None:
     if len(matrix) < 2:
         return None
-    n_left_out, n = max(0, len(matrix) - MOST_RUNS), min(len(matrix), MOST_RUNS)
-    values = tuple(tuple(words.scale * value for value in row[:n]) for row in matrix[:n])
-    every = itertools.combinations(range(n), 2)
-    pairs = {(i, j): values[i][j] for i, j in every if math.isfinite(values[i][j])}
-    if not pairs:
+    values = words.scale * np.array(matrix)[:MOST_RUNS, :MOST_RUNS]
+    n = len(values)
+    pairs = np.argwhere(np.triu(np.isfinite(values), 1))
+    if not len(pairs):
         return None
-    low, high = min(pairs, key=lambda pair: pairs[pair]), max(pairs, key=lambda pair: pairs[pair])
-    places = max(0, decimals((pairs[high] - pairs[low]) or abs(pairs[high])) or 0)
+    known = values[tuple(np.transpose(pairs))]
+    places = max(0, decimals(float(np.ptp(known)) or float(np.abs(known).max())) or 0)
 
-    def format_value(value: float) -> str:
-        return number(value, places)
+    def name_pair(place: np.intp) -> str:
+        one, other = pairs[place]
+        return f"{number(known[place], places)} (replicates {replicates[one]} and {replicates[other]})"
 
-    def name_pair(pair: tuple[int, int]) -> str:
-        return f"{format_value(pairs[pair])} (replicates {replicates[pair[0]]} and {replicates[pair[1]]})"
-
-    more = f" The first {n} runs are drawn; {n_left_out} are not." if n_left_out else ""
+    more = f" The first {n} runs are drawn; {len(matrix) - n} are not." if len(matrix) > n else ""
     n_unknown = math.comb(n, 2) - len(pairs)
     more += f" Empty cells have no finite value: {counted(n_unknown, 'pair')}." if n_unknown else ""
-    texts = tuple(tuple(format_value(value) if math.isfinite(value) else "" for value in row) for row in values)
+    texts = tuple(tuple(number(value, places) if math.isfinite(value) else "" for value in row) for row in values)
     return MatrixPlot(
         key=key,
         title=title,
         description=f"{axis}: {counted(len(pairs), 'pair')} of {n} runs, "
-        f"median {format_value(median(pairs.values()))}, least {name_pair(low)}, most {name_pair(high)}.{more}",
+        f"median {number(np.median(known), places)}, least {name_pair(known.argmin())}, "
+        f"most {name_pair(known.argmax())}.{more}",
         caption=f"Each cell is a pair of runs, by replicate; a stronger colour means a larger value.{more}",
         axis=axis,
         index=index,
         names=tuple(str(replicate) for replicate in replicates[:n]),
-        values=values,
+        values=tuple(map(tuple, values.tolist())),
         texts=texts if n <= MOST_TEXTS else (),
-        low=format_value(pairs[low]),
-        high=format_value(pairs[high]),
+        low=number(known.min(), places),
+        high=number(known.max(), places),
     )
 
 
@@ -367,23 +364,9 @@ def churn_plot(sets: Sequence[SetStability], anchor: str, title: str, labels: Se
     )
 
 
-def weight_steps(findings: Findings) -> list[tuple[int, int, Steps]]:
-    """Index and number of runs of an experiment, and the distances of its weights by step."""
-    steps_of_weights = {
-        weight_stability.experiment: (len(weight_stability.replicates), weight_stability.steps)
-        for weight_stability in findings.stability.weights
-        if weight_stability.steps
-    }
-    for captured in findings.stability.sets:
-        steps = tuple((one.step, one.weight_distance) for one in captured.steps)
-        if captured.experiment not in steps_of_weights and any(_has_value(measure) for _, measure in steps):
-            steps_of_weights[captured.experiment] = (len(captured.replicates), steps)
-    return [(index, n, steps) for index, (n, steps) in sorted(steps_of_weights.items())]
-
-
 def weight_plot(findings: Findings, labels: Sequence[str]) -> StepsPlot | None:
     return _steps_plot(
-        weight_steps(findings),
+        [(one.experiment, len(one.replicates), one.steps) for one in findings.stability.weights],
         labels,
         "stability-weights-steps",
         "Distance of weights by step",
