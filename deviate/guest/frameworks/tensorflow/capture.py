@@ -109,7 +109,7 @@ class ModelCalls(Loops):
             return
         rows = outputs.shape[0] if len(outputs.shape) else 0
         iterator, batch = self.drawn or (None, None)
-        loop = self.loop_of(next(iter(inputs), None), frame, iterator)
+        loop = self.loop_of(None, frame, iterator)
         if truth is None and iterator is not None:
             truth = _labels(batch, inputs, rows)
         elif truth is None and inputs:
