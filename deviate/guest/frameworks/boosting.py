@@ -114,7 +114,7 @@ class Boosting(Observations):
             from .boosting_capture import BoosterPredictions  # most runs keep nothing
 
             self.predictions = BoosterPredictions(context, self.framework)
-        self.tracing = BoostingTrace(context, self.framework)
+        self.tracing = BoostingTrace(self)
 
     # ------------------------------------------------------------ seeds
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from types import FrameType
 from zlib import crc32
 
-from ..adapter_context import AdapterContext
 from ..annotations import Any, Callable, Mapping
-from ..observers.arrays import Arrays
-from ..observers.steps import ObservedSteps, StepRecords
+from ..observations import Observations
 from .tables import arrays_in
 
 WHOLE = "an iteration is one step: how a tree is grown stays in the library, which is not written in Python"
@@ -21,16 +19,13 @@ WHOLE = "an iteration is one step: how a tree is grown stays in the library, whi
 class BoostingTrace:
     """Traces the models of one library, in a process that is traced."""
 
-    def __init__(self, context: AdapterContext, framework: str) -> None:
-        self.trace = context.trace
-        self.streams = context.streams
-        self.framework = framework
-        self.steps = ObservedSteps(
-            context.trace, context.streams, framework, StepRecords(context.trace, Arrays().numbers)
-        )
+    def __init__(self, observed: Observations) -> None:
+        self.trace = observed.context.trace
+        self.streams = observed.context.streams
+        self.steps = observed.steps
         self.has_states = False
         self.is_complete = False
-        context.trace.at_boundary.append(self.end_iteration)
+        self.trace.at_boundary.append(self.end_iteration)
 
     @property
     def is_active(self) -> bool:
@@ -48,7 +43,7 @@ class BoostingTrace:
         """An iteration begins."""
         if self.is_active:
             self._begin(frame)
-            self.trace.ends(self.framework, 2, WHOLE)
+            self.trace.ends(self.steps.framework, 2, WHOLE)
 
     def _begin(self, frame: FrameType) -> int:
         """End the iteration before, and record the states of the generators, once in a step."""

@@ -33,14 +33,14 @@ class CaptureSets:
         self.has_refused = False
         self.models: list[Callable[[], Any]] = []
         self.roots: dict[str, Callable[[], Any]] = {}
-        self.ways: dict[tuple[tuple[str, int], ...], Way] = {}
+        self.ways: dict[tuple[object, ...], Way] = {}
 
     # ------------------------------------------------------------ names
 
-    def way(self, frame: FrameType | None) -> Way:
-        """The call path through the script to a frame."""
+    def way(self, frame: FrameType | None, number: int = 0) -> Way:
+        """The call path through the script to a frame, for each number apart."""
         calls = [(str(self.project.place(outer.f_code)), outer.f_lasti) for outer in self.project.frames(frame)]
-        return self.ways.setdefault(tuple(calls), Way())
+        return self.ways.setdefault((number, *calls), Way())
 
     def name(self, data: Any, frame: FrameType | None, default: str = "") -> tuple[str, Any]:
         """The name of data in the outermost frame of the script that has a name for it, and the identity of the data.
@@ -245,25 +245,25 @@ class Loops:
         self.loops.append(CaptureLoop(name, data, root, step, Batches(self.capture)))
         return self.loops[-1]
 
-    def loop_of(self, data: Any, frame: FrameType, iterator: Any = None) -> CaptureLoop:
+    def loop_of(self, data: Any, frame: FrameType, iterator: Any = None, model: Any = None) -> CaptureLoop:
         """The loop that a call in this frame belongs to.
 
         Args:
-            data: the first input. iterator: of the loader that yielded it; None where the script has it from elsewhere,
-                and calls from one call path belong together.
+            data: the first input, None where there is none. iterator: of the loader that yielded it; None where the
+                script has it from elsewhere, and calls from one call path belong together.
+            model: which is called; calls of several models from one path are apart.
         """
         step = self.capture.step()
         if iterator is None:
-            source, root, loop = data, self.sets.way(frame), None
-        else:
-            source = next(
-                (each for each in (getattr(iterator, name, None) for name in LOADERS) if each is not None), iterator
-            )
-            root, loop = iterator, self.find_loop(iterator, step)
-        if loop is not None:
-            return loop
-        name = self.sets.name(source, frame)[0]
-        return self.find_loop(root, step, name) or self.begin(name, source, root, step)
+            root = self.sets.way(frame, 0 if model is None else self.sets.number_of(model))
+            name = self.sets.name(self if data is None else data, frame)[0]
+            return self.find_loop(root, step, name) or self.begin(name, root, root, step)
+        loop = self.find_loop(iterator, step)
+        if loop is None:
+            held = (getattr(iterator, name, None) for name in LOADERS)
+            source = next((each for each in held if each is not None), iterator)
+            loop = self.begin(self.sets.name(source, frame)[0], source, iterator, step)
+        return loop
 
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is called with labels and outputs, which may belong to the latest call."""

@@ -24,6 +24,7 @@ from deviate.stability.captures.stored import KEYS, OUTPUTS, TRUTH, Stored
 
 # Alignment of the examples of several runs: by order where it is the same, else by a hash of their input.
 
+NO_LABELS = "True labels could not be told: deviate.log_predictions(outputs, labels) keeps them."
 SMALLEST_SHARE = 0.5
 """Minimum share of examples that must be in all runs; with less, they evaluated different sets."""
 
@@ -409,7 +410,7 @@ def _truth(
     """
     truths = [reorder(run.truth, order) for run, order in zip(runs, orders, strict=True) if run.truth is not None]
     if not truths:
-        return None, None, []
+        return None, None, [NO_LABELS]
     differing = sum(
         labels.shape != truths[0].shape
         or not np.array_equal(labels, truths[0], equal_nan=np.issubdtype(labels.dtype, np.inexact))

@@ -50,7 +50,7 @@ class Parts:
         if context.trace.requested_level:
             from .trace import JaxTrace  # most runs are not traced
 
-            self.trace = JaxTrace(context, self.programs)
+            self.trace = JaxTrace(self.weights, self.programs)
             self.weights.at_update.append(self.trace.record_update)
         self.bit = FlippedBit(self.weights, self.programs)
 

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Callable, Iterable, Mapping
 from ...observers.augmentations import Augmentation, Images
-from ...observers.capture_sets import Loops, Way
+from ...observers.capture_sets import Loops
 from ...observers.rows import LABELS, MOST_WAITING, NOTHING, augmented, first, size_of
 from .programs import Program, Programs
 from .trees import (
@@ -70,7 +70,8 @@ class CapturedCall:
         self.beside = [leaf for _, leaf in beside]
         """Arguments that may be data or labels."""
         self.sizes = sizes
-        self.place: Any = None
+        self.loop: Any = None
+        self.labels_beside: Any = None
         self.shape: Shape | None = None
         self.inputs = [flat[place] for place in part.input_places]
         self.size = sum(size_of(each) for each in self._arrays())
@@ -164,14 +165,6 @@ def labels_of(names: Any, flat: Any, outputs: Any, input_ids: set[int]) -> Any:
     return None
 
 
-if TYPE_CHECKING:
-    from typing import Tuple
-
-    from .trees import Shape
-
-    Place = Tuple[str, Way, int, Any]
-    """Name of the set, way to the call, step of the main loop, and the labels beside the data."""
-
 FRAMEWORK = "jax"
 MOST_PENDING = 1024
 """Calls in a row that compute gradients and may turn out not to train; their inputs are MOST_WAITING bytes at most."""
@@ -261,9 +254,8 @@ class JaxCapture(Loops):
             if self.has_trained and self.capture.wants_predictions and not self.programs.running:
                 arrays = [leaf for _, leaf in named_leaves(inputs) if getattr(leaf, "ndim", 0)]
                 if is_concrete(first(result)) and not any(map(is_shared, arrays)):
-                    place = self.place(arrays[0] if arrays else None, frame)
                     further = self._augment(arrays, first(result), again)
-                    self.add(place, first(result), None, arrays, further)
+                    self.add(frame, first(result), None, arrays, further)
         return result
 
     def _is_traced(self) -> bool:
@@ -310,7 +302,8 @@ class JaxCapture(Loops):
         data = self._without_states((args, kwargs), leaves, weights, states)
         if part is not None:
             call = CapturedCall(part, flat, data, self._sizes())
-            call.place = self.place(call.data, frame)
+            call.loop = self.loop_of(call.data, frame)
+            call.labels_beside = None if call.data is None else self.sets.beside(call.data, frame)
             if not program.trains:
                 self._run(call)
             else:
@@ -338,13 +331,13 @@ class JaxCapture(Loops):
 
     def _await(self, call: CapturedCall) -> None:
         """A call that computes gradients counts as an evaluation unless the weights are updated with them."""
-        name = call.place[0]
+        name = call.loop.name
         if name in self.lost:
             return
         self.pending.append(call)
-        sizes = [each.size for each in self.pending if each.place[0] == name]
+        sizes = [each.size for each in self.pending if each.loop.name == name]
         if len(sizes) > MOST_PENDING or (len(sizes) > 1 and sum(sizes) > MOST_WAITING):
-            self.pending = [each for each in self.pending if each.place[0] != name]
+            self.pending = [each for each in self.pending if each.loop.name != name]
             self.lost[name] = call  # an incomplete set would be mistaken for the whole
 
     def _run(self, call: CapturedCall) -> None:
@@ -358,7 +351,9 @@ class JaxCapture(Loops):
 
         is_argument = len(call.part.input_places) == 1 == call.part.n_inputs
         further = self._augment(inputs, results[-1], again if is_argument else None, is_compiled=True)
-        self.add(call.place, results[-1], call.labels(results[-1]), inputs, further)
+        labels = call.labels(results[-1])
+        self.has_rows = True
+        call.loop.add(results[-1], call.labels_beside if labels is None else labels, inputs, further)
 
     def _augment(
         self, inputs: list[Any], outputs: Any, again: Callable[[Any], Any] | None, *, is_compiled: bool = False
@@ -393,7 +388,7 @@ class JaxCapture(Loops):
             labels = labels_of(names, leaves, outputs, {id(leaf) for leaf in data})
         inputs = data or arrays
         if inputs:
-            self.add(self.place(inputs[0], frame), outputs, labels, inputs)
+            self.add(frame, outputs, labels, inputs)
 
     def _sizes(self) -> set[tuple[int, ...]]:
         """Shapes of weights."""
@@ -408,27 +403,26 @@ class JaxCapture(Loops):
 
     # ------------------------------------------------------------ sets
 
-    def place(self, data: Any, frame: FrameType) -> Place:
-        """The place of a call."""
-        beside = None if data is None else self.sets.beside(data, frame)
-        # A place without data has the name of the function that it is in.
-        named_by = self if data is None else data
-        return self.sets.name(named_by, frame)[0], self.sets.way(frame), self.capture.step(), beside
-
     def add(
-        self, place: Place, outputs: Any, truth: Any, inputs: list[Any], further: Mapping[str, Any] = NOTHING
+        self,
+        frame: FrameType,
+        outputs: Any,
+        truth: Any,
+        inputs: list[Any],
+        further: Mapping[str, Any] = NOTHING,
+        model: Any = None,
     ) -> None:
-        """Store the outputs of a call."""
+        """Store the outputs of a call, with labels beside the first input where none are given."""
         self.has_rows = True
-        name, way, step, beside = place
-        loop = self.find_loop(way, step, name) or self.begin(name, way, way, step)
-        loop.add(outputs, beside if truth is None else truth, inputs, further)
+        data = next(iter(inputs), None)
+        truth = self.sets.beside(data, frame) if truth is None and data is not None else truth
+        self.loop_of(data, frame, model=model).add(outputs, truth, inputs, further)
 
     def hand_over(self) -> None:
         pending, self.pending = self.pending, []
         lost, self.lost = self.lost, {}
         for name, call in lost.items():
-            self.sets.give_up(name, call.place[1], UNSEEN)
+            self.sets.give_up(name, call.loop.root, UNSEEN)
         for call in pending:
             self._run(call)
         super().hand_over()

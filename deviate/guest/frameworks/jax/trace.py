@@ -11,9 +11,8 @@ import sys
 from types import FrameType
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
-from ...adapter_context import AdapterContext
 from ...annotations import TYPE_CHECKING, Any, Iterator, Sequence
-from ...observers.steps import ObservedSteps, StepRecords
+from ...observations import Observations
 from .programs import Program
 from .trees import branches, is_concrete, is_float, is_key, is_tree, named_leaves, shape_of
 
@@ -63,11 +62,11 @@ class TracedCall:
 class JaxTrace:
     """Traces functions, gradients and updates of the project."""
 
-    def __init__(self, context: AdapterContext, programs: Programs) -> None:
-        self.context = context
-        self.trace = context.trace
-        self.recorder = context.recorder
-        self.steps = ObservedSteps(context.trace, context.streams, FRAMEWORK, StepRecords(context.trace, numbers))
+    def __init__(self, observed: Observations, programs: Programs) -> None:
+        self.context = observed.context
+        self.trace = observed.context.trace
+        self.recorder = observed.recorder
+        self.steps = observed.steps
         self.functions: WeakKeyDictionary[Program, TracedFunction] = WeakKeyDictionary()
         programs.tracing = self
 

@@ -17,7 +17,7 @@ from ...observers.capture_sets import CaptureSets
 from ...observers.rows import Batches, arrays_in, first
 from ...regions import Held
 from ...seeds import wraps_like
-from ..tensorflow.capture import AugmentedCalls
+from ..tensorflow.capture import augmented_calls
 from ..tensorflow.proof import TensorFlowProof, identities_of
 
 FRAMEWORK = "keras"
@@ -42,7 +42,7 @@ class KerasCapture:
         self.capture = context.capture
         self.recorder = context.recorder
         self.proof = proof
-        self.augmented = AugmentedCalls(context)
+        self.context = context
         self.sets = CaptureSets(context.capture, context.project, FRAMEWORK)
         self.passes: list[ModelPass | None] = []
         self.models: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -120,7 +120,8 @@ class KerasCapture:
         self, current: ModelPass, inputs: Any, outputs: Any, call: Callable[[Any], Any] | None = None
     ) -> Mapping[str, Any]:
         """Mean outputs for augmented images, where this run asks for them."""
-        return self.augmented.outputs(call or functools.partial(current.model, training=False), inputs, outputs)
+        call = call or functools.partial(current.model, training=False)
+        return augmented_calls(self.context, call, inputs, outputs)
 
     # ------------------------------------------------------------ TensorFlow
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import sys
 from types import FrameType
-from weakref import WeakKeyDictionary
 
 from ...annotations import Any
-from ...observers.capture_sets import Way
 from ...observers.rows import arrays_in, first
 from ...regions import Held
 from ...seeds import wraps_like
@@ -30,15 +28,12 @@ class JaxCalls:
     def __init__(self, jax_capture: JaxCapture, proof: TensorFlowProof) -> None:
         self.jax_capture = jax_capture
         self.proof = proof
-        self.ways: WeakKeyDictionary[Any, dict[Way, Way]] = WeakKeyDictionary()
 
     def see_call(self, model: Any, inputs: list[Any], outputs: Any, frame: FrameType) -> None:
         """A model is called, not by another one and not for training."""
         has_rows = inputs and is_concrete(outputs) and outputs.ndim
         if has_rows and self.jax_capture.capture.is_script_thread() and self.proof.is_trained(model):
-            name, way, step, beside = self.jax_capture.place(inputs[0], frame)
-            model_way = self.ways.setdefault(model, {}).setdefault(way, Way())  # two models on one line are two sets
-            self.jax_capture.add((name, model_way, step, beside), outputs, None, inputs)
+            self.jax_capture.add(frame, outputs, None, inputs, model=model)
 
     def scores(self, truth: Any, outputs: Any) -> None:
         """A metric is called with labels and outputs."""

@@ -15,6 +15,7 @@ from contextlib import nullcontext
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
 from ...npz import CODES
+from ...observers.capture import PREDICTIONS
 from ...observers.capture_sets import CaptureLoop, Loops, Way
 from .around import Surroundings, choices
 from .batches import Kinds, fits, shares
@@ -88,11 +89,15 @@ class Losses:
 # ---------------------------------------------------------------- outputs of evaluations
 
 FRAMEWORK = "torch"
+NO_NUMPY = "outputs of PyTorch are kept with NumPy, which is not installed"
 
 
 def install_capture(torch: Any, context: AdapterContext, proof: Any, forwards: Any) -> Predictions | None:
     """Capture what this run requests; returns the object that captures predictions, None if not requested."""
     if not context.capture.wants_predictions:
+        return None
+    if sys.modules.get("numpy") is None:  # PyTorch has loaded it where it is installed
+        context.capture.refuse(PREDICTIONS, FRAMEWORK, NO_NUMPY)
         return None
     predictions = Predictions(torch, context, proof.trained)
     proof.at_training.append(predictions.before)

@@ -34,7 +34,7 @@ class SklearnProof(Observations):
         if context.trace.requested_level:
             from .trace import SklearnTrace  # most runs are not traced
 
-            self.tracing = SklearnTrace(context, _arrays)
+            self.tracing = SklearnTrace(self, _arrays)
         self.fitted: list[Any] = []
         self.inside = 0
         self.watched: set[tuple[type, str]] = set()

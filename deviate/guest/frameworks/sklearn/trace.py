@@ -9,12 +9,10 @@ import sys
 from contextlib import contextmanager
 from types import FrameType
 
-from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterator
-from ...observers.steps import ObservedSteps, StepRecords
+from ...observations import Observations
 from ..tables import arrays_in
 
-FRAMEWORK = "sklearn"
 WHOLE = "a step is a call of `fit` or `partial_fit`: what an estimator computes within it stays in the library"
 CURVE, LAST = "loss_curve_", "loss_"
 """Where estimators keep what they minimised, step by step, and at last."""
@@ -30,14 +28,10 @@ class SklearnTrace:
         is_fitting: whether a call is in progress that is not part of another one.
     """
 
-    def __init__(
-        self, context: AdapterContext, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]
-    ) -> None:
-        self.trace = context.trace
-        self.streams = context.streams
-        self.steps = ObservedSteps(
-            context.trace, context.streams, FRAMEWORK, StepRecords(context.trace, sys.modules["numpy"].asarray)
-        )
+    def __init__(self, observed: Observations, arrays_of: Callable[[str, Any, int], Iterator[tuple[str, Any]]]) -> None:
+        self.trace = observed.context.trace
+        self.streams = observed.context.streams
+        self.steps = observed.steps
         self.arrays_of = arrays_of
         self.is_fitting = False
 
@@ -57,7 +51,7 @@ class SklearnTrace:
             self.is_fitting = False
 
     def _before(self, estimator: Any, args: Any, kwargs: Any, place: int) -> None:
-        self.trace.ends(FRAMEWORK, 2, WHOLE)
+        self.trace.ends(self.steps.framework, 2, WHOLE)
         self.steps.shared_states(place)
         self.steps.states(_states(getattr(estimator, "random_state", None)), place)
         self.steps.weights(self._weights(estimator), place)

@@ -50,7 +50,6 @@ class ModelCalls(Loops):
         self.traced: dict[int, Traced] = {}
         self.training: weakref.WeakSet[Any] = weakref.WeakSet()
         self.trained: weakref.WeakSet[Any] = weakref.WeakSet()
-        self.augmented = AugmentedCalls(context)
 
     def patch(self) -> None:
         """TensorFlow has been imported."""
@@ -109,12 +108,13 @@ class ModelCalls(Loops):
             return
         rows = outputs.shape[0] if len(outputs.shape) else 0
         iterator, batch = self.drawn or (None, None)
-        loop = self.loop_of(next(iter(inputs), None), frame, iterator)
+        loop = self.loop_of(None, frame, iterator)
         if truth is None and iterator is not None:
             truth = _labels(batch, inputs, rows)
         elif truth is None and inputs:
             truth = numbers(self.sets.beside(inputs[0], frame))
-        loop.add(outputs, truth, inputs, self.augmented.outputs(partial(model, training=False), inputs, outputs))
+        further = augmented_calls(self.context, partial(model, training=False), inputs, outputs)
+        loop.add(outputs, truth, inputs, further)
 
     def hand_over(self) -> None:
         super().hand_over()
@@ -206,22 +206,17 @@ def _labels(batch: Any, inputs: list[Any], rows: int) -> Any:
 # ---------------------------------------------------------------- test-time augmentation, with any backend of Keras
 
 
-class AugmentedCalls:
-    """Calls models for inference, outside of graphs."""
+def augmented_calls(
+    context: AdapterContext, call: Callable[[Any], Any], inputs: Any, outputs: Any
+) -> Mapping[str, Any]:
+    """Mean outputs by name of the augmentation; none for a model with several inputs, or without images.
 
-    def __init__(self, context: AdapterContext) -> None:
-        self.context = context
-
-    def outputs(self, call: Callable[[Any], Any], inputs: Any, outputs: Any) -> Mapping[str, Any]:
-        """Mean outputs by name of the augmentation; none for a model with several inputs, or without images.
-
-        Args:
-            call: calls the model for inference.
-        """
-        context = self.context
-        if not context.capture.augmentations:
-            return NOTHING
-        is_first = sys.modules["keras.src.backend.config"].image_data_format() == "channels_first"
-        augmentation = Augmentation(context.capture, Images((2, 3) if is_first else (1, 2)))
-        with Held(context, "is_inside", True), Held(context, "is_own_call", True):
-            return augmented(augmentation, inputs, outputs, call)
+    Args:
+        call: calls the model for inference, outside of graphs.
+    """
+    if not context.capture.augmentations:
+        return NOTHING
+    is_first = sys.modules["keras.src.backend.config"].image_data_format() == "channels_first"
+    augmentation = Augmentation(context.capture, Images((2, 3) if is_first else (1, 2)))
+    with Held(context, "is_inside", True), Held(context, "is_own_call", True):
+        return augmented(augmentation, inputs, outputs, call)

@@ -10,6 +10,8 @@ from harness import Result
 from tiers import slow_but
 from varied import Script, seeds
 
+from deviate.guest.frameworks.pytorch.predictions import NO_NUMPY
+
 EXAMPLES = Path(__file__).parents[4] / "examples"
 WANTED = {"predictions": "on", "weights": "on"}
 
@@ -432,6 +434,20 @@ print({name: value.float().flatten().tolist() for name, value in net.state_dict(
     with np.load(path) as arrays:
         kept = {name: arrays[name].astype(float).flatten().tolist() for name in arrays}
     assert {f"0.{name}": values for name, values in ast.literal_eval(result.stdout).items()} == kept
+
+
+def test_without_numpy_the_script_runs_and_the_report_says_why_nothing_is_kept(tmp_path: Path) -> None:
+    text = """\
+import sys
+sys.modules["numpy"] = None
+import torch
+net = torch.nn.Linear(3, 2); opt = torch.optim.SGD(net.parameters(), 0.1)
+net(torch.ones(4, 3)).sum().backward(); opt.step()
+with torch.no_grad(): print(net(torch.ones(4, 3)).shape)
+"""
+    result = Script(text, "").child(tmp_path).run(capture={"predictions": "on"}, is_cold=True)
+    assert (result.code, result.of("error"), result.stdout) == (0, [], "torch.Size([4, 2])\n"), result.stderr
+    assert [event[1:] for event in result.of("not captured")] == [["torch", NO_NUMPY]]
 
 
 def test_lightning_is_captured_in_validation_test_and_prediction(tmp_path: Path, require) -> None:  # type: ignore[no-untyped-def]
