@@ -22,7 +22,6 @@ NOTHING = "—"
 """What stands for an absent cell in a table whose reasons are footnotes."""
 
 T = TypeVar("T")
-ColumnStyle = Literal["", "code", "number", "seeds", "sorted"]
 Tone = Literal["good", "bad", "neutral", "warning"]
 
 
@@ -125,7 +124,6 @@ class TableRow:
         note: stands below the row. method: how the quantity of the row is computed.
         group: what rows that follow each other have in common; empty for none.
         begins: the row is the first of several about one metric. is_heading: its label stands alone above others.
-        is_marked: what it says is not the same everywhere.
         points: of every run, which a page draws small beside the label; None for none.
     """
 
@@ -136,7 +134,6 @@ class TableRow:
     group: str = ""
     begins: bool = True
     is_heading: bool = False
-    is_marked: bool = False
     points: "EstimationPlot | None" = None
 
 
@@ -146,16 +143,14 @@ class DocumentTable:
 
     Attributes:
         columns: heads of the labels and of the cells.
-        kind: `grid` for labels with cells; `quantities` where each row says its method; `matrix` for all pairs;
-            `listing` for records, whose columns have `styles`.
+        kind: `grid` for labels with cells; `quantities` where each row says its method; `matrix` for all pairs.
         footnotes: the first is number 1.
     """
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[TableRow, ...]
-    kind: Literal["grid", "quantities", "matrix", "listing"] = "grid"
-    styles: tuple[ColumnStyle, ...] = ()
+    kind: Literal["grid", "quantities", "matrix"] = "grid"
     footnotes: tuple[str, ...] = ()
 
 
@@ -453,11 +448,6 @@ class Section:
     @property
     def folds(self) -> tuple[Fold, ...]:
         return self.of(Fold)
-
-    @property
-    def exhibits(self) -> "tuple[Block, ...]":
-        """Figures and tables."""
-        return tuple(block for block in self.blocks if isinstance(block, ReportFigure | DocumentTable))
 
     @property
     def footnotes(self) -> tuple[str, ...]:

@@ -287,7 +287,6 @@ def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[CandidateVerdi
             Setting(
                 _score_words(headline.metric), runs, correction, tuple(filter(None, (_when_chosen(findings), when)))
             ),
-            caveats.scope(findings),
         )
         for headline, label, when in headlines
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Description
 from deviate.model.estimates import (
     N_RESAMPLES,
@@ -14,7 +13,6 @@ from deviate.model.estimates import (
     Unavailable,
 )
 from deviate.model.findings import Findings
-from deviate.model.records import Experiment
 from deviate.registry import wing
 from deviate.report.format import (
     clean,
@@ -41,10 +39,6 @@ COVERAGE = (
     "slightly less often than stated (a nominal 95% interval in 92 to 95% of cases with at least 5 runs)."
 )
 EARLY = "A difference that was decided at a look before the last one is, on average, estimated too large."
-UNPLANNED = (
-    "Runs were added after results had been reported, which no plan foresaw: no error rate stands behind a comparison, "
-    "and its interval covers less often than it says (81% at a nominal 95% after a look at each run from 5 to 20)."
-)
 SEPARATING = frozenset({"algo", "impl"})
 
 
@@ -70,27 +64,6 @@ def _on_test_data(findings: Findings) -> Iterator[str]:
         yield from evaluation_statements([item.experiment for item in findings.experiments])
 
 
-def scope(findings: Findings) -> str:
-    split, data = "these test data", "not compared between runs"
-    if findings.evaluation == "differ":
-        data = "not the same in all runs"
-    elif findings.evaluation == "equal":
-        split, data = _same_data([item.experiment for item in findings.experiments])
-    return f"Scope: {split} ({data}), hardware, software."
-
-
-def _same_data(experiments: Sequence[Experiment]) -> tuple[str, str]:
-    """What the equal hashes of the runs are of, and in how many runs they are equal."""
-    counted_runs = [
-        run for one in experiments if "split" not in one.varied for run in one.runs if run.status == "completed"
-    ]
-    every = "" if any("split" in one.varied for one in experiments) else "all "
-    runs = f"{every}{counted(len(counted_runs), 'run')}, by hash"
-    if all(any(event.evidence != "inputs" for event in run.evaluation) for run in counted_runs):
-        return "this split", f"same test data in {runs}"
-    return "these test data", f"same inputs of the model in {runs}"
-
-
 def limits(findings: Findings) -> Iterator[str]:
     """Sentences on what the report does not show, most general first."""
     experiments = [item.experiment for item in findings.experiments]
@@ -112,13 +85,6 @@ def limits(findings: Findings) -> Iterator[str]:
         yield f"Runs were added until {target}: {COVERAGE}"
     if findings.pairs and any(experiment.looks for experiment in experiments):
         yield EARLY
-    if any(experiment.n_unplanned_looks for experiment in experiments):
-        yield UNPLANNED
-    if any(description.missing for description in _descriptions(findings)):
-        yield "Some runs have no score: the figures hold for the runs that do."
-    metrics = [description.metric for description in _descriptions(findings)]
-    if any(metric.aggregate in {"best", f"{AT_BEST}{metric.name}"} for metric in metrics):
-        yield "The best value over steps is optimistic where it was picked on the data it is reported for."
     yield from wing("stability.report.sections").limits(findings)
 
 

@@ -99,8 +99,8 @@ class Setting:
     remarks: tuple[str, ...] = ()
 
 
-def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: Setting, scope: str) -> CandidateVerdict:
-    """The verdict on the primary metric; `scope` is for what it holds."""
+def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: Setting) -> CandidateVerdict:
+    """The verdict on the primary metric."""
     return CandidateVerdict(
         candidate=candidate,
         baseline=baseline,
@@ -109,7 +109,7 @@ def verdict_of(comparison: Comparison, baseline: str, candidate: str, setting: S
         statement=f"{_relation(comparison, baseline, candidate)}: {_figures(comparison, baseline, candidate, setting)}",
         tests=_tests(comparison),
         spread=_describe_spread(comparison),
-        detectable=f"{detectable_sentence(comparison, runs_text(comparison))} {scope}",
+        detectable=detectable_sentence(comparison, runs_text(comparison)),
         reason=reason_text(comparison),
         paste=_paste(comparison, baseline, candidate, setting),
     )

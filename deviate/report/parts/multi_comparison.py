@@ -87,10 +87,8 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
         [contrast_text(pair, "", places) for pair in table.pairs],
     )
     is_primary = table.metric.name == findings.primary
-    quote = (
-        f"{name} over {len(table.names)} experiments (n: {sides}): {_differ(table)}. {_against(table, places)} "
-        f"[{level} simultaneous CI, equal variances assumed]."
-    )
+    head = f"{name} over {len(table.names)} experiments (n: {sides}): {_differ(table)}"
+    quote = f"{head}. {_against(table, places)} [{level} simultaneous CI, equal variances assumed]."
     facts = Facts(tuple(Fact(label, test_cell(test, letter)) for (label, letter), test in tests))
     is_folded = not is_primary and len(findings.many) > MOST_TABLES
     return Section(f"many-{index}", name, (Quote(quote), facts, dunnett, matrix), is_folded, is_primary)

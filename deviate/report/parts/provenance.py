@@ -12,7 +12,6 @@ from deviate.model.texts import first_few, ranges
 from deviate.report.document import (
     Absent,
     Block,
-    ColumnStyle,
     DocumentTable,
     Fact,
     Facts,
@@ -28,8 +27,6 @@ from deviate.report.parts.divergence import run_command
 from deviate.report.parts.many_runs import MOST_ROWS, rows_note
 from deviate.report.parts.script_seeds import STREAMS
 
-Columns = dict[str, ColumnStyle]
-"""Heads of the columns of a listing, each with its style."""
 OUTCOMES: dict[str, str] = {
     "completed": "completed",
     "diverged": "diverged",
@@ -212,7 +209,7 @@ def provenance_part(experiment: Experiment, label: str, index: int, code: Sectio
         code,
         seed_call_table(experiment, label),
         control_table(experiment, label),
-        *([flips] if flips else []),
+        *([flips] if flips.rows else []),
         _runs(experiment, label),
         hash_table(experiment, label),
         _environment(experiment, label),
@@ -303,9 +300,9 @@ def _runs(experiment: Experiment, label: str) -> DocumentTable:
         )
         for run in experiment.runs[:MOST_ROWS]
     ]
-    columns: Columns = {"Replicate": "number", "Outcome": "", "Exit code": "", "Started": "", "Wall time": "sorted"}
+    columns = ("Replicate", "Outcome", "Exit code", "Started", "Wall time", "Seed set")
     caption = f"{label}: runs and their seed sets{rows_note(len(experiment.runs))}"
-    return _listing(caption, {**columns, "Seed set": "seeds"}, rows)
+    return DocumentTable(caption, columns, tuple(rows))
 
 
 def _environment(experiment: Experiment, label: str) -> DocumentTable | Absent:
@@ -318,9 +315,8 @@ def _environment(experiment: Experiment, label: str) -> DocumentTable | Absent:
         )
         differs = len(runs_of_value) > 1
         text = "; ".join(f"{value} ({replicates(runs)})" if differs else value for value, runs in runs_of_value.items())
-        rows.append(TableRow(clean(name), (cell(text),), is_marked=differs))
-    table = _listing(f"{label}: environment of the runs", {"What": "", "Value": "seeds"}, rows)
-    return table if rows else Absent("The runs recorded no versions.")
+        rows.append(_row(clean(name), text))
+    return _table(f"{label}: environment of the runs", ("What", "Value"), rows, "The runs recorded no versions.")
 
 
 # How randomness was treated in the runs of one experiment: seeds, controls, draws, bit flips, hashes.
@@ -358,9 +354,9 @@ def seed_call_table(experiment: Experiment, label: str) -> DocumentTable | Absen
         seeds = list(dict.fromkeys(seed for seed, _ in events))
         seed = seeds[0] if len(seeds) == 1 else f"{len(seeds)} different values"
         rows.append(_row(call, place, seed, action, _seen_in((replicate for _, replicate in events), experiment)))
-    columns: Columns = {"Call": "code", "Place": "", "Asked for": "", "Action": "", "Seen in": ""}
-    table = _listing(f"{label}: seeding calls of the script itself", columns, rows)
-    return table if rows else Absent("No seeding call of the script was observed.")
+    columns = ("Call", "Place", "Asked for", "Action", "Seen in")
+    caption = f"{label}: seeding calls of the script itself"
+    return _table(caption, columns, rows, "No seeding call of the script was observed.")
 
 
 def control_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
@@ -371,9 +367,9 @@ def control_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
         for event in run.control_events
     )
     rows = [_row(*key, _seen_in(runs, experiment)) for key, runs in actions.items()]
-    columns: Columns = {"Factor": "", "Call": "code", "Value": "", "Place": "", "Action": "", "Seen in": ""}
-    table = _listing(f"{label}: factors that were set, and calls of the script that were overridden", columns, rows)
-    return table if rows else Absent("No determinism switch was set or overridden.")
+    columns = ("Factor", "Call", "Value", "Place", "Action", "Seen in")
+    caption = f"{label}: factors that were set, and calls of the script that were overridden"
+    return _table(caption, columns, rows, "No determinism switch was set or overridden.")
 
 
 def _place(event: ControlEvent) -> str:
@@ -401,22 +397,20 @@ def randomness_facts(experiment: Experiment) -> list[tuple[str, str]]:
     return sentences + [(label, text) for label, text in escaped if text]
 
 
-def flip_table(experiment: Experiment, label: str) -> DocumentTable | None:
-    """Table of flipped bits; None if no bit was flipped."""
+def flip_table(experiment: Experiment, label: str) -> DocumentTable:
+    """Table of flipped bits, without a row if no bit was flipped."""
     rows = [
         _row(str(run.replicate), clean(flip.parameter), str(list(flip.index)), repr(flip.before), repr(flip.after))
         for run in experiment.runs[:MOST_ROWS]
         for flip in run.flips
     ]
-    columns: Columns = {"Replicate": "number", "Parameter": "", "Index": "", "Before": "", "After": ""}
+    columns = ("Replicate", "Parameter", "Index", "Before", "After")
     caption = f"{label}: the bit that was flipped in each run{rows_note(len(experiment.runs))}"
-    return _listing(caption, columns, rows) if rows else None
+    return DocumentTable(caption, columns, tuple(rows))
 
 
 def hash_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
     """Shortened hashes of the weights and of the evaluation data of each run."""
-    if not any(run.weights or run.evaluation for run in experiment.runs):
-        return Absent("Neither weights nor evaluation data were observed.")
     rows = []
     for run in experiment.runs[:MOST_ROWS]:
         weights = [f"{clean(one.framework)} {clean(one.moment)} {_short(one.digest)}" for one in run.weights]
@@ -424,17 +418,19 @@ def hash_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
             f"{clean(one.framework)} {_short(one.digest)}, {counted(one.n_examples, 'example')}"
             for one in run.evaluation
         ]
-        rows.append(_row(str(run.replicate), " · ".join(weights) or "not reached", " · ".join(data) or "not seen"))
+        if weights or data:
+            rows.append(_row(str(run.replicate), " · ".join(weights) or "not reached", " · ".join(data) or "not seen"))
     caption = f"{label}: hashes of weights and of evaluation data, the first digits{rows_note(len(experiment.runs))}"
-    return _listing(caption, {"Replicate": "number", "Weights": "seeds", "Evaluation data": "seeds"}, rows)
+    columns = ("Replicate", "Weights", "Evaluation data")
+    return _table(caption, columns, rows, "Neither weights nor evaluation data were observed.")
 
 
 def _row(label: str, *texts: str) -> TableRow:
     return TableRow(label, tuple(map(cell, texts)))
 
 
-def _listing(caption: str, columns: Columns, rows: Sequence[TableRow]) -> DocumentTable:
-    return DocumentTable(caption, tuple(columns), tuple(rows), kind="listing", styles=tuple(columns.values()))
+def _table(caption: str, columns: tuple[str, ...], rows: Sequence[TableRow], none: str) -> DocumentTable | Absent:
+    return DocumentTable(caption, columns, tuple(rows)) if rows else Absent(none)
 
 
 def _seen_in(runs: Iterable[int], experiment: Experiment) -> str:

@@ -1,22 +1,18 @@
 """An experiment beside published results as a document: what can be said without the scores behind them."""
 
-import shlex
 from collections.abc import Iterator
-from itertools import chain
 
 from deviate.base.redaction import redact_words
-from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
+from deviate.model.estimates import VERDICT_RUNS, Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedFindings
 from deviate.report.data.published import PUBLISHED_SCHEMA, document_data
 from deviate.report.data.tables import shield_rows
 from deviate.report.document import (
     Absent,
-    Answer,
     Document,
     DocumentTable,
     Entry,
     Fact,
-    Point,
     ReportFigure,
     Section,
     TableRow,
@@ -36,7 +32,6 @@ from deviate.report.format import (
 from deviate.report.numbers import PLUS_MINUS, Pieces, ShownNumber
 from deviate.report.parts.compare import effect_text, ratio_cell
 from deviate.report.parts.describe import interval_cell, signed_cell
-from deviate.report.parts.metrics import aggregate_words
 from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup, ends_of, known
 
 BETTER = {"max": "higher", "min": "lower"}
@@ -49,7 +44,6 @@ def published_document(findings: PublishedFindings) -> Document:
         title=f"{experiment} against {', '.join(sources)}",
         subtitle=f"{experiment} ({name_text(findings.variant)}), recorded, against {', '.join(sources)}; differences "
         f"are {experiment} minus published",
-        answer=_answer(findings),
         paste=tuple(_paste(findings, comparison) for comparison in findings.comparisons),
         sections=(_section(findings),),
         warnings=findings.notes,
@@ -70,40 +64,6 @@ def _label(comparison: PublishedComparison) -> str:
     return f"{metric}, {name_text(source)}" if source else metric
 
 
-def _answer(findings: PublishedFindings) -> Answer:
-    comparisons = findings.comparisons
-    points = chain.from_iterable(_points(findings, comparison) for comparison in comparisons)
-    typed_name = findings.experiment if shlex.quote(findings.experiment) == findings.experiment else "NAME"
-    decide = Point("To decide", _what_decides(findings), f"deviate compare theirs.csv {typed_name}", is_command=True)
-    word = f"{comparisons[0].verdict.word.capitalize()}:"
-    return Answer("neutral", word, comparisons[0].verdict.refusal.reason, (*points, decide))
-
-
-def _what_decides(findings: PublishedFindings) -> str:
-    scores = f"the scores of {VERDICT_RUNS} or more of their runs, in a file:"
-    if min(comparison.n for comparison in findings.comparisons) >= VERDICT_RUNS:
-        return scores
-    return f"{VERDICT_RUNS} or more runs of {name_text(findings.experiment)}, and {scores}"
-
-
-def _points(findings: PublishedFindings, comparison: PublishedComparison) -> Iterator[Point]:
-    yield Point(_label(comparison), f"{_change(comparison)}: {_direction(findings, comparison)}")
-    parts = [f"{_head(comparison.sd)}{_recorded_mean(comparison).text}"]
-    if isinstance(comparison.mean_interval, Interval):
-        level = confidence_text(comparison.mean_interval.confidence)
-        parts.append(f"{level} CI of the mean {interval_cell(comparison.mean_interval, _places(comparison)).text}")
-    yield Point(name_text(findings.experiment), "; ".join((*parts, aggregate_words(comparison.aggregate))))
-    yield Point("Published", f"{_head(comparison.published.sd)}{_published_mean(comparison).text}")
-    if comparison.published.assumption:
-        yield Point("Assumed", clean(comparison.published.assumption))
-    if comparison.margin is not None:
-        yield Point("Margin", _margin(comparison))
-
-
-def _head(sd: Estimate) -> str:
-    return "" if isinstance(sd, Unavailable) else "mean ± SD "
-
-
 def _change(comparison: PublishedComparison) -> str:
     """`+0.40 points [95% CI 0.03 … 0.77], g 1.4 [0.2 … 2.6]`."""
     places = _places(comparison)
@@ -118,12 +78,11 @@ def _bracket(comparison: PublishedComparison, places: int | None) -> str:
     return f"[{confidence_text(interval.confidence)} CI {interval_cell(interval, places).text}, {interval.method}]"
 
 
-def _direction(findings: PublishedFindings, comparison: PublishedComparison) -> str:
+def _direction(experiment: str, comparison: PublishedComparison) -> str:
     """Which side is higher, whether that is better, and where 0 lies; without a verdict."""
     difference, interval = comparison.difference, comparison.interval
     if isinstance(difference, Unavailable):
         return "nothing to compare"
-    experiment = name_text(findings.experiment)
     if difference == 0:
         side = "the means are equal"
     else:
@@ -188,19 +147,19 @@ def _section(findings: PublishedFindings) -> Section:
         f"{name_text(findings.experiment)}, mean ± SD",
         "difference",
         f"{level} CI",
-        "g",
+        "Hedges' g",
         "SD ratio",
         "verdict",
     )
-    table = DocumentTable(
-        f"Published results and {name_text(findings.experiment)}", columns, tuple(map(_row, comparisons))
-    )
+    experiment = name_text(findings.experiment)
+    rows = tuple(_row(experiment, comparison) for comparison in comparisons)
+    table = DocumentTable(f"Published results and {experiment}", columns, rows)
     plots = (_plot(findings, index) for index in range(len(comparisons)))
     figures = [ReportFigure(plot, plot.caption, plot.title) for plot in plots if plot is not None]
     return Section("published", "Published results", (*figures, table))
 
 
-def _row(comparison: PublishedComparison) -> TableRow:
+def _row(name: str, comparison: PublishedComparison) -> TableRow:
     places = _places(comparison)
     cells = (
         _published_mean(comparison),
@@ -211,13 +170,14 @@ def _row(comparison: PublishedComparison) -> TableRow:
         _short(comparison.sd_ratio, ratio_cell(comparison.sd_ratio, comparison.sd_ratio_interval)),
         cell(comparison.verdict.word),
     )
-    quantities = (("CI", comparison.interval), ("g", comparison.hedges_g), ("SD ratio", comparison.sd_ratio))
+    quantities = (("CI", comparison.interval), ("Hedges' g", comparison.hedges_g), ("SD ratio", comparison.sd_ratio))
     absences = [f"no {name}: {value.reason}" for name, value in quantities if isinstance(value, Unavailable)]
     margin = f"margin {_margin(comparison)}" if comparison.margin is not None else ""
+    side = _direction(name, comparison)
     return TableRow(
         _label(comparison),
         cells,
-        note="; ".join(filter(None, (clean(comparison.published.assumption), margin, *absences))),
+        note="; ".join(filter(None, (side, clean(comparison.published.assumption), margin, *absences))),
     )
 
 
@@ -266,6 +226,7 @@ def _paste(findings: PublishedFindings, comparison: PublishedComparison) -> str:
 
 
 def _footnotes(findings: PublishedFindings) -> Iterator[str]:
+    yield f"To decide takes the scores of {VERDICT_RUNS} or more runs of either side: deviate compare theirs.csv NAME."
     yield (
         "Intervals of the difference are Welch's, from number, mean and SD. No p is shown and nothing is decided: one "
         "of the two tests that must agree needs every score, and other data, hardware and software may stand behind "

@@ -112,7 +112,8 @@ def _runs_each(rows: Sequence[Descriptions]) -> str:
 
 def _columns(findings: Findings, labels: Sequence[str], *, has_cv: bool) -> tuple[str, ...]:
     if not findings.pairs:
-        return ("metric", "n", "mean ± SD", "CI of mean", "CI of SD", "CV", "range")
+        of = f"{confidence_text(findings.confidence)} CI of"
+        return ("metric", "n", "mean ± SD", f"{of} mean", f"{of} SD", "CV", "range")
     compared = (comparison for pair in findings.pairs for comparison in pair.comparisons)
     p_head = "p" if all(p_cells(comparison)[1] is None for comparison in compared) else "p (adj.)"
     candidate = labels[1] if len(labels) == 2 else "candidate"

@@ -206,7 +206,6 @@ def test_an_environment_that_differs_between_runs_is_told_per_replicate() -> Non
     runs = [run(i, {"test_acc": single(i)}, environment={"torch": "2.1" if i else "2.0"}) for i in range(3)]
     (row,) = _provenance(judge([experiment("a", runs, [selected()])])).tables[-1].rows
     assert row.cells[0].text == "2.0 (replicate 0); 2.1 (replicates 1–2)"
-    assert row.is_marked
 
 
 def test_every_warning_of_the_findings_and_the_records_is_in_the_view() -> None:
