@@ -110,12 +110,21 @@ def declaring(module: str) -> Callable[..., None]:
         required = {aliases[0] for aliases in carrying if len(aliases) == 1}
         allowed = {alias for aliases in names_by_place for alias in aliases}
 
-        def carry(*positional: Any, **named: Any) -> Iterator[Carried]:
-            arguments = {**dict(zip([aliases[0] for aliases in names_by_place], positional)), **named}
-            is_too_much = len(positional) > len(names_by_place) or not set(arguments) <= allowed
+        @functools.lru_cache(maxsize=None)
+        def places(n_positional: int, named: tuple[str, ...]) -> list[list[Any]]:
+            """Of each value that is carried, the arguments that may hold it: by number or by name."""
+            arguments = {
+                **{names[0]: n for n, names in enumerate(names_by_place[:n_positional])},
+                **{n: n for n in named},
+            }
+            is_too_much = n_positional > len(names_by_place) or not set(arguments) <= allowed
             if not set(arguments) >= required or (is_too_much and not parameters.endswith("*")):
                 raise TypeError(parameters)
-            values = [given(*map(arguments.get, aliases)) for aliases in carrying]
+            return [[arguments[alias] for alias in aliases if alias in arguments] for aliases in carrying]
+
+        def carry(*positional: Any, **named: Any) -> Iterator[Carried]:
+            by_value = places(len(positional), tuple(named))
+            values = [given(*[positional[at] if type(at) is int else named[at] for at in where]) for where in by_value]
             is_absent = values[-1] is None and len(carrying[-1]) > 1
             return iter([] if is_absent else [kind(*values)])
 
@@ -145,7 +154,10 @@ def by_keyword(values: Mapping[str, Any]) -> Iterator[Carried]:
 
 def given(*arguments: Any) -> Any:
     """The first argument that is there: parameters are called differently in several versions of one callable."""
-    return next((argument for argument in arguments if argument is not None), None)
+    for argument in arguments:
+        if argument is not None:
+            return argument
+    return None
 
 
 def find_sink(qualified: str | None, spelling: str) -> Sink | None:
