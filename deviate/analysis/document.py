@@ -8,7 +8,7 @@ from deviate.model.places import place_text
 from deviate.model.plan import Selection
 from deviate.series.headline import choose_headline
 
-SCHEMA = 2
+SCHEMA = 1
 # 2026-11-21  1  first format.
 # 2026-11-26  2  the primary metric.
 METRIC_FIELDS = ("id", "name", "expression", "file", "line", "sink", "role", "direction", "evidence")

@@ -272,9 +272,13 @@ def _failures(experiment: Experiment, label: str) -> list[str]:
 def _uncounted_warnings(experiment: Experiment, label: str) -> list[str]:
     warnings = []
     lost = [run.replicate for run in experiment.runs if run.status in NOT_COUNTED]
+    absent = experiment.n_planned - len(experiment.runs)
+    statuses = {run.status for run in experiment.runs}
+    if "crashed" in statuses and statuses <= {"crashed", "cancelled"} and len(lost) + absent > 0:
+        n_left = count(len(lost) + absent, "planned run")
+        return [f"{n_left} of {label} did not run, as the first ones failed: correct the script and run it again."]
     if lost:
         warnings.append(f"{count(len(lost), 'run')} of {label} lost or cancelled ({replicates(lost)}): run them again.")
-    absent = experiment.n_planned - len(experiment.runs)
     if absent > 0 and n_counted(experiment) not in experiment.looks:  # it may end at any declared look
         advice = (
             "to run them after a comparison was shown is an unplanned look" if experiment.is_cut_short else "run them"

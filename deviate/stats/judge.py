@@ -298,7 +298,10 @@ def _choice(
     if planned is not None and any(metric.name == planned.name for metric in metrics):
         return planned, None
     headline = _headline(experiments[0], metrics)
-    return (None, _question(metrics)) if headline is None else (headline.choice, None)
+    if headline is not None:
+        return headline.choice, None
+    statuses = {run.status for experiment in experiments for run in experiment.runs}
+    return None, None if not metrics and statuses and "completed" not in statuses else _question(metrics)
 
 
 def _question(metrics: Sequence[SelectedMetric]) -> PrimaryQuestion:
