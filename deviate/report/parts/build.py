@@ -91,7 +91,7 @@ def build_report(findings: Findings) -> Report:
         experiments=summaries,
         candidates=tuple(labels[1:]) if findings.pairs else (),
         verdicts=verdicts,
-        no_verdict=_no_verdict(findings, verdicts),
+        no_verdict=_no_verdict(findings, labels, verdicts),
         result=_result(findings, summaries),
         primary=primary_sentence(findings),
         metrics=metrics,
@@ -346,7 +346,7 @@ def _score_words(metric: SelectedMetric) -> str:
     return "" if metric.metric.sink == GIVEN else aggregate_words(metric.aggregate)
 
 
-def _no_verdict(findings: Findings, verdicts: Sequence[CandidateVerdict]) -> str:
+def _no_verdict(findings: Findings, labels: Sequence[str], verdicts: Sequence[CandidateVerdict]) -> str:
     if is_study(findings):
         return "Variants of one experiment are described, not judged: which of them is better is not asked."
     if not findings.pairs:
@@ -355,6 +355,13 @@ def _no_verdict(findings: Findings, verdicts: Sequence[CandidateVerdict]) -> str
         return ""
     if findings.primary is None and findings.tasks is not None:
         return "Each task is judged by itself among the other metrics; what holds over all of them is under Tasks."
+    failed = [
+        label
+        for label, side in zip(labels, findings.experiments, strict=True)
+        if all(run.status != "completed" for run in side.experiment.runs)
+    ]
+    if failed:
+        return f"No headline verdict: no run of {' and '.join(failed)} came to its end."
     if findings.primary is None:
         return "No headline verdict: no primary metric is known. Name it with --metric."
     return f"No headline verdict: {name_text(findings.primary)} was not reported on both sides."

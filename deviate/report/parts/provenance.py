@@ -138,7 +138,7 @@ def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
             experiment=label,
             run=_run_name(run),
             outcome=_outcome(run),
-            reason=clean(run.reason) or "no reason recorded",
+            reason=_reason(run, experiment),
             last=_last_value(run, experiment),
             log="" if experiment.imported else clean(str(run.folder / "stderr.log")),
             stderr=tuple(clean(line) for line in run.stderr_tail),
@@ -146,6 +146,13 @@ def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
         for run in experiment.runs
         if run.status not in ("completed", "cancelled")
     )
+
+
+def _reason(run: Run, experiment: Experiment) -> str:
+    """Why a run failed, with the user's line where one is known."""
+    file, line = failure_place(run, experiment)
+    reason = clean(run.reason) or "no reason recorded"
+    return f"{reason} ({place_text(file, line)})" if file else reason
 
 
 def _last_value(run: Run, experiment: Experiment) -> str:
