@@ -20,7 +20,6 @@ from matplotlib.path import Path
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import Affine2D, Transform
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import isotonic_regression
 from scipy.special import stdtrit
 
 from deviate.report.figures.surface import PALETTE, Surface, colour
@@ -473,7 +472,11 @@ def spread(wanted: Sequence[float], sizes: Sequence[float], height: float) -> Fl
     ends = np.cumsum(sizes)
     offsets = ends - np.array(sizes) / 2
     # Without their offsets, boxes that do not overlap are values that do not fall.
-    free = isotonic_regression(np.array(wanted) - offsets).x
+    free = np.array(wanted) - offsets
+    if np.any(np.diff(free) < 0):
+        from scipy.optimize import isotonic_regression  # slow to import, and few names meet
+
+        free = isotonic_regression(free).x
     centres: Floats = np.clip(free, 0, height - ends[-1]) + offsets
     return centres
 

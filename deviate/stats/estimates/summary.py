@@ -52,9 +52,10 @@ def noncentrality(t: float, df: int, probability: float) -> float | None:
     low, high = _bracket(excess, t)
     if not (excess(low) >= 0 >= excess(high)):
         return None
-    from scipy import optimize  # not needed by the running means of `show` and of the progress display
-
-    return float(optimize.brentq(excess, low, high, xtol=1e-12, rtol=1e-12))
+    # By halves: `scipy.optimize` takes longer to import than everything else that describes one experiment.
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if excess(middle) >= 0 else (low, middle)
+    return low
 
 
 def _bracket(excess: Callable[[float], float], start: float) -> tuple[float, float]:
