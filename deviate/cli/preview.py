@@ -119,7 +119,7 @@ def _seeds(prepared: PreparedScript, request: Request) -> Iterator[Fact]:
     sentences = [f"kept in {', '.join(untouched)}"] if untouched else []
     if replacing:
         where = f" in {', '.join(replacing)}" if untouched else ""
-        sentences.insert(0, f"replaced{where} where they are for what varies, kept where for what is held")
+        sentences.insert(0, f"seeds of what varies are replaced{where}, those of held data are kept")
     yield fact("Seeds", f"{places}: {'; '.join(sentences)}")
 
 

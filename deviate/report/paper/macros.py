@@ -74,7 +74,7 @@ HOW = r"""Figures of a report by deviate as commands, rounded as in its table. I
 An empty pair of braces keeps the space behind a command. Names: deviate, the experiment, the metric, the quantity;
 digits are spelt. Of p-values the sign is part: $p \deviate...PAdjusted$.
 CI is the interval of the mean, Difference is candidate minus baseline, EffectSize is Hedges' g, Superiority is
-P(candidate > baseline). A figure that there is not shows as --, with the reason behind its line.
+P(candidate > baseline). A missing figure is --, with the reason behind its line.
 Of captured predictions the set follows the experiment: Churn, Pearson, CKA in percent or as correlations; WorstClass.
 A paper may read several such files: the same figure may stand in each, one name for two figures is an error."""
 DEFINED = r"""\providecommand{\deviatefigure}[2]{%

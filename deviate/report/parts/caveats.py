@@ -13,6 +13,7 @@ from deviate.model.estimates import (
     Unavailable,
 )
 from deviate.model.findings import Findings
+from deviate.model.records import Experiment
 from deviate.registry import wing
 from deviate.report.format import (
     clean,
@@ -31,7 +32,7 @@ VARIED = {
     "as-is": "Variant as-is changes nothing: the spread comes from whatever the script leaves free.",
     "algo+impl": (
         "Variant algo+impl varies seeds and implementation together: the share of each in the spread is not separated. "
-        "How much reruns of the script as it stands differ is another question: --variants as-is."
+        "--variants as-is shows how much runs of the unchanged script differ."
     ),
 }
 COVERAGE = (
@@ -67,10 +68,8 @@ def _on_test_data(findings: Findings) -> Iterator[str]:
 def limits(findings: Findings) -> Iterator[str]:
     """Sentences on what the report does not show, most general first."""
     experiments = [item.experiment for item in findings.experiments]
-    split = "The test data of these runs"
-    if findings.evaluation == "equal":
-        split = "This split of the data"
-    yield f"{split}, this hardware and this software: another test set or machine is another question."
+    split = "this split of the data" if findings.evaluation == "equal" else "the test data of these runs"
+    yield f"The results hold for {split}, this hardware and this software; others may give other results."
     if findings.evaluation != "equal":
         yield from _on_test_data(findings)
     variants = dict.fromkeys(one.variant for one in experiments if one.runs and not one.imported)
@@ -79,8 +78,10 @@ def limits(findings: Findings) -> Iterator[str]:
             yield VARIED[variant]
     if any(run.unrouted for one in experiments for run in one.runs):
         yield "Some draws belong to no stream (Provenance, Beyond control): a variant may neither vary nor hold them."
-    yield f"The error from a finite test set{_test_set(findings)} is in no interval here, no number of runs reduces it."
+    yield f"No interval contains the error of a finite test set{_test_set(findings)}, and no number of runs reduces it."
     yield from _of_few(findings)
+    if findings.pairs and not findings.basis.is_paired and _share_seeds(experiments):
+        yield "The sides share seeds run by run, and are compared as independent runs; --paired compares pairs."
     for target in dict.fromkeys(clean(one.precision) for one in experiments if one.precision):
         yield f"Runs were added until {target}: {COVERAGE}"
     if findings.pairs and any(experiment.looks for experiment in experiments):
@@ -88,12 +89,20 @@ def limits(findings: Findings) -> Iterator[str]:
     yield from wing("stability.report.sections").limits(findings)
 
 
+def _share_seeds(experiments: Sequence[Experiment]) -> bool:
+    """Whether runs of the same replicate drew from equal seeds in two experiments."""
+    seeds = [
+        {(run.replicate, stream, seed) for run in one.runs for stream, seed in run.seeds.items()} for one in experiments
+    ]
+    return any(not seeds[0].isdisjoint(others) for others in seeds[1:])
+
+
 def _of_few(findings: Findings) -> Iterator[str]:
     """What few runs do not tell."""
     n_fewest = min((description.n for description in _descriptions(findings)), default=0)
     is_comparison = bool(findings.pairs)
     if is_comparison:
-        yield "Undecided does not mean equal: these runs cannot detect which side is better."
+        yield "Undecided does not mean equal: these runs cannot tell which side is better, if one is."
     if is_comparison and n_fewest < VERDICT_RUNS:
         yield f"With fewer than {VERDICT_RUNS} runs on a side the verdict is always undecided."
     if 2 <= n_fewest < SPREAD_RUNS:
@@ -142,8 +151,8 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
             "Two tests decide, Welch's t-test and the studentized permutation test (of pairs, t and sign flips).",
             "p is the larger of the two, and the interval holds all values that at least one of them does not reject.",
             f"Better and worse: that interval excludes 0, and the adjusted p is below {alpha}.",
-            f"Both need {VERDICT_RUNS} runs on each side, or {PAIRED_RUNS} pairs.",
-            f"{PAIRED_ALONE_RUNS} pairs are enough where the primary metric is alone and no look is declared.",
+            f"Each of the two needs {VERDICT_RUNS} runs on each side, or {PAIRED_RUNS} pairs.",
+            f"{PAIRED_ALONE_RUNS} pairs are enough if the primary metric is alone and no interim look is planned.",
             "Equivalent needs a margin given before.",
             "Otherwise: undecided.",
         ]

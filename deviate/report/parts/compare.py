@@ -266,7 +266,7 @@ def detectable_sentence(comparison: Comparison, runs: str) -> str:
     size, unit = number(comparison.detectable, places), difference_unit(describe.unit_of(comparison.metric))
     of_sd = ""
     if isinstance(around, Interval):
-        of_sd = f", {between(around.low, around.high, places)} for the CI of the SD"
+        of_sd = f", {between(around.low, around.high, places)} over the CI of the SD"
     return f"These {runs} can detect a difference of {with_unit(size, unit)} (80% power{of_sd})."
 
 

@@ -63,7 +63,7 @@ def estimation_plot(
         f"{label} {mean_cell(description, unit).text}, n = {n_text(description)}" for description, label in described
     )
     texts = [
-        f"{label} less {labels[0]}: {difference_cell(comparison, places_of_difference(comparison)).text}, "
+        f"{label} − {labels[0]}: {difference_cell(comparison, places_of_difference(comparison)).text}, "
         f"verdict {verdict_word(comparison)}"
         for comparison, label in zip(comparisons, labels[1:], strict=False)
         if comparison is not None
@@ -94,8 +94,8 @@ def _estimation_caption(plot: EstimationPlot, level: str, left_out: str) -> str:
         sentences.append("Thin lines join the runs of a pair.")
     if plot.has_shared_axis:
         sentences.append(
-            "Right: the difference with its interval, and as a curve how plausible other values are; its zero is the "
-            "mean of the baseline."
+            "Right: the difference with its interval, and as a curve how plausible other values are. Its zero is at "
+            "the mean of the baseline."
         )
     elif plot.differences:
         sentences.append("A panel of its own has the differences to the baseline with their intervals.")
@@ -106,7 +106,7 @@ def _estimation_caption(plot: EstimationPlot, level: str, left_out: str) -> str:
 
 def _reading(groups: Sequence[PointGroup], differences: Sequence[PlottedDifference]) -> str:
     if any(difference.low is not None for difference in differences):
-        return "An interval without 0 (dotted) is hardly explained by chance; with 0, either side may be better."
+        return "Chance alone rarely gives an interval without 0 (dotted); if it contains 0, either side may be better."
     if not differences and any(group.low is not None for group in groups):
         return "The mean of many more runs probably lies in the interval; another single run lands among the points."
     return ""

@@ -174,7 +174,7 @@ def _run_name(run: Run) -> str:
     return f"replicate {run.replicate} ({name})" if name else f"replicate {run.replicate}"
 
 
-FOR_OWNERS = frozenset({"Run again with", "Project", "Records"})
+FOR_OWNERS = frozenset({"Project", "Records"})
 """Facts that a reader without the machine has no use for."""
 
 
