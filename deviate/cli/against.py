@@ -22,7 +22,7 @@ OPTION = in_verdict(
 )
 UNUSED = ("metric", "match", "paired", "scale", "spread_ratio", "target", "tasks", "groups", "weak_below")
 """Options of a comparison that say nothing about published numbers."""
-UNWRITTEN = ("paper", "siunitx", "column_width", "dl_variance")
+UNWRITTEN = ("paper", "rows", "siunitx", "column_width", "dl_variance")
 
 
 def compare_against(

@@ -39,7 +39,7 @@ def _publish(answer: Conclusion, folder: Path, documents: Documents) -> Report:
     from deviate.report.parts.build import build_report
 
     with timed_stage("report", "built the report"):
-        built = build_report(answer.findings)
+        built = build_report(answer.findings, documents.row_names)
     for form, target in documents.targets().items():
         write(render(built, form, has_siunitx=documents.siunitx, is_full=documents.full), target, sys.stdout)
     if documents.html:

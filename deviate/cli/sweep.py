@@ -52,8 +52,8 @@ def points(
 
 def refuse_documents(documents: "Documents") -> None:
     """Raise InputError for what a sweep cannot be written as."""
-    if documents.paper is not None or documents.siunitx:
-        flag = "--siunitx" if documents.siunitx else "--paper"
+    flags = {"--siunitx": documents.siunitx, "--paper": documents.paper, "--rows": documents.rows}
+    if flag := next((flag for flag, value in flags.items() if value), None):
         raise InputError(f"{flag} is for the report of experiments", "write a sweep with --latex FILE or --html FILE")
 
 

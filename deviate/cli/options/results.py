@@ -144,6 +144,9 @@ class Documents:
     )
     siunitx: bool = in_output(None, "Align the numbers of LaTeX tables with the package siunitx.", default=False)
     full: bool = in_output(None, "Put every quantity and figure of each metric on the page.", default=False)
+    rows: str | None = in_output(
+        "NAME,NAME", "Metrics that are rows of the table of results, in this order. Default: all results."
+    )
     p_style: str = in_output("0.031|.031", "How p-values are written.", default="0.031")
     column_width: float | None = in_output(
         "INCHES", f"Width of the figures of --paper. Default: {COLUMN_IN:g}.", min=1, max=20
@@ -156,6 +159,8 @@ class Documents:
         refuse_targets(self.targets())
         if self.p_style not in get_args(PStyle):
             raise InputError(f"--p-style {self.p_style}: neither 0.031 nor .031", "write --p-style 0.031 or .031")
+        if self.rows is not None and not self.row_names:
+            raise InputError("--rows names no metric", "write their names with commas: --rows test_acc,val_loss")
         if self.siunitx and not (self.latex or self.paper):
             raise InputError("--siunitx is for a table in LaTeX", "add --latex FILE or --paper FOLDER")
         if self.column_width is not None and not self.paper:
@@ -164,6 +169,11 @@ class Documents:
             refuse_paper_folder(self.paper)
         if self.dl_variance is not None:
             refuse_paper_folder(self.dl_variance, "tables")
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Metrics that are rows of the table of results; none for all results."""
+        return tuple(filter(None, map(str.strip, (self.rows or "").split(","))))
 
     @property
     def takes_stdout(self) -> bool:

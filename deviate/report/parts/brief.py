@@ -1,6 +1,6 @@
 """What a terminal shows of a report: the answer, each experiment, the other metrics, failed runs."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from deviate.model.texts import first_few
@@ -74,22 +74,27 @@ def experiment_part(
 
 def other_metrics(
     metrics: Sequence[MetricPart],
-    results: Callable[[Collection[str]], DocumentTable],
+    results: Callable[[Sequence[str]], DocumentTable],
     n_rows: int,
+    runners_up: Sequence[str],
     asked: Sequence[str],
 ) -> Iterator[Block]:
     """The table of the metrics that the answer leaves out; of too many, those that might have been primary come first.
 
     Args:
         results: the table of the metrics of these names. n_rows: of each metric.
-        asked: names of those that might have been.
+        runners_up: names of those that might have been. asked: names of the rows, in order, if the user chose them.
     """
-    others = [metric for metric in metrics if not metric.is_primary and metric.is_result]
+    rows = [metric for key in asked for metric in metrics if metric.key == key] or [
+        metric for metric in metrics if metric.is_result
+    ]
+    others = [metric for metric in rows if not metric.is_primary]
     if not others:
         return
-    heading = "Metrics" if len(others) == sum(metric.is_result for metric in metrics) else "Other metrics"
-    chosen = sorted(others, key=lambda metric: metric.name not in asked)[: max(2, MOST_OTHERS // n_rows)]
-    table = results([metric.key for metric in chosen])
+    heading = "Metrics" if len(others) == len(rows) else "Other metrics"
+    n_most = len(others) if asked else max(2, MOST_OTHERS // n_rows)
+    chosen = sorted(others, key=lambda metric: metric.name not in runners_up)[:n_most]
+    table = results(list(dict.fromkeys(metric.key for metric in others if metric in chosen)))
     yield replace(table, columns=(heading, *table.columns[1:]))
     if n_left := len(others) - len(chosen):
         yield f"… and {counted(n_left, 'more metric')}: see the report, Metrics"

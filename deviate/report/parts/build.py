@@ -43,7 +43,7 @@ from deviate.report.parts.noise import is_study, noise_brief, noise_result, nois
 from deviate.report.parts.outcomes import outcome_brief, outcome_section
 from deviate.report.parts.planning import planning_section
 from deviate.report.parts.script_seeds import STREAMS
-from deviate.report.parts.table import metric_section, result_table
+from deviate.report.parts.table import metric_section, result_table, row_names
 from deviate.report.parts.tasks import task_lines, task_section, task_sentence
 
 FEW = 4
@@ -54,14 +54,21 @@ GIVEN = "scores"
 """Sink of metrics whose scores were given as such."""
 
 
-def build_report(findings: Findings) -> Report:
-    """Build the report: select, round and word everything in it."""
+def build_report(findings: Findings, asked: Sequence[str] = ()) -> Report:
+    """Build the report: select, round and word everything in it.
+
+    Args:
+        asked: names of the metrics that are rows of the table of results, in order; none for all results.
+
+    Raises:
+        InputError: no experiment reported such a metric.
+    """
     from deviate.report.statements import with_statements  # numpy, which the help of a verb has no use for
 
     findings = with_statements(findings)
     experiments, labels = findings.experiments, _labels(findings)
     metrics, verdicts = metric_parts(findings, labels), _verdicts(findings, labels)
-    level, rows = confidence_text(findings.confidence), matched_rows(findings)
+    level, rows, names = confidence_text(findings.confidence), matched_rows(findings), row_names(findings, asked)
     notes = _notes(findings, labels)
     warnings = tuple(dict.fromkeys((*_warnings(findings, labels), *notes)))
     summaries = tuple(
@@ -77,7 +84,7 @@ def build_report(findings: Findings) -> Report:
         title=_title(findings, labels),
         subtitle=_subtitle(findings),
         paste=_paste(findings, labels, verdicts, level),
-        sections=tuple(_sections(findings, labels, metrics, failed)),
+        sections=tuple(_sections(findings, labels, metrics, names, failed)),
         warnings=warnings,
         notes=notes,
         footnotes=caveats.footnotes(findings),
@@ -97,14 +104,16 @@ def build_report(findings: Findings) -> Report:
         metrics=metrics,
         tasks=task_lines(findings.tasks, level) if findings.tasks else (),
         stability=wing("stability.report.sections").brief_lines(findings, labels),
-        results=partial(result_table, findings, labels),
+        results=partial(result_table, findings, labels, names),
         further=partial(wing("stability.report.paper").paper_tables, findings, labels),
         embedded=lambda: document_data(SCHEMA, findings, warnings, without_drawn=True),
     )
-    return replace(report, brief=tuple(_brief(report, findings, labels, failed)))
+    return replace(report, brief=tuple(_brief(report, findings, labels, failed, names if asked else ())))
 
 
-def _brief(report: Report, findings: Findings, labels: Sequence[str], failed: Sequence[Failure]) -> Iterator[Section]:
+def _brief(
+    report: Report, findings: Findings, labels: Sequence[str], failed: Sequence[Failure], asked: Sequence[str]
+) -> Iterator[Section]:
     """The paragraphs that a terminal shows."""
     result, has_primary = report.result, any(metric.is_primary for metric in report.metrics)
     remarks = dict.fromkeys(remark for one in report.experiments for line in one.lines for remark in line.remarks)
@@ -117,7 +126,8 @@ def _brief(report: Report, findings: Findings, labels: Sequence[str], failed: Se
     yield from noise_brief(findings)
     runners_up = () if findings.primary_choice is None else findings.primary_choice.others
     n_rows = len(report.candidates) or len(labels)
-    yield paragraph(*brief.other_metrics(report.metrics, report.results, n_rows, runners_up))
+    table_of = partial(result_table, findings, labels)
+    yield paragraph(*brief.other_metrics(report.metrics, table_of, n_rows, runners_up, asked))
     together = [sentence for sentences in many_lines(findings, labels) for sentence in sentences]
     parts = (("Together", together), ("Tasks", report.tasks), ("Stability", report.stability))
     yield brief.sentences_part(*parts)
@@ -127,11 +137,15 @@ def _brief(report: Report, findings: Findings, labels: Sequence[str], failed: Se
 
 
 def _sections(
-    findings: Findings, labels: Sequence[str], metrics: Sequence[MetricPart], failed: tuple[Failure, ...]
+    findings: Findings,
+    labels: Sequence[str],
+    metrics: Sequence[MetricPart],
+    names: Sequence[str],
+    failed: tuple[Failure, ...],
 ) -> Iterator[Section]:
     """The sections below the verdict, in their order; one of nothing but reasons is only named."""
     recorded = [item.experiment for item in findings.experiments]
-    yield metric_section(findings, labels, metrics)
+    yield metric_section(findings, labels, metrics, names)
     yield from figure_sections(metrics)
     yield from [Section("many", "All experiments together", many_blocks(findings))] if findings.many else []
     yield from filter(None, [task_section(findings, labels)])

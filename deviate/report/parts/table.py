@@ -1,6 +1,6 @@
 """The table of results, one for all forms: a row per metric and candidate, or per metric and experiment."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from deviate.model.comparisons import Comparison, Contrast, Description
@@ -37,25 +37,44 @@ from deviate.report.parts.describe import (
 from deviate.report.parts.metrics import aggregate_words, comparison_of, matched_rows
 from deviate.report.parts.noise import is_study
 from deviate.report.plots import EstimationPlot
+from deviate.series.lookup import require_metric
 
 Descriptions = Sequence[Description | None]
 """One metric in each experiment; None where it did not report the metric."""
 EMPTY = cell()
 
 
+def row_names(findings: Findings, asked: Sequence[str] = ()) -> tuple[str, ...]:
+    """Names of the metrics that are rows of the table of results, in order.
+
+    Args:
+        asked: by the user, in this order; the primary metric is put first if it is missing. None asked: all results.
+
+    Raises:
+        InputError: no experiment reported such a metric.
+    """
+    described_rows = matched_rows(findings)
+    if not asked:
+        return tuple(dict.fromkeys(_first(row).metric.name for row in _results(described_rows)))
+    names = [_first(row).metric.name for row in described_rows]
+    for name in asked:
+        require_metric(name, names, "any experiment (--rows)")
+    primary = [findings.primary] if findings.primary in names and findings.primary not in asked else []
+    return tuple(dict.fromkeys((*primary, *asked)))
+
+
 def result_table(
-    findings: Findings, labels: Sequence[str], names: Collection[str] | None = None, *, has_cv: bool = False
+    findings: Findings, labels: Sequence[str], names: Sequence[str] | None = None, *, has_cv: bool = False
 ) -> DocumentTable:
     """The table of results; its caption has quantity, n, meaning of ±, test, correction and type of interval.
 
     Args:
-        names: of the metrics; None for all results.
+        names: of the metrics, in order; None for all results.
         has_cv: a column more of comparisons, by which they can be sorted: the coefficient of variation of the baseline.
     """
     notes, labels = Footnotes(), [short(label) for label in labels]
-    described_rows = [
-        row for row in _results(matched_rows(findings)) if names is None or _first(row).metric.name in names
-    ]
+    matched, names = matched_rows(findings), row_names(findings) if names is None else names
+    described_rows = [row for name in names for row in matched if _first(row).metric.name == name]
     each = _runs_each(described_rows)
     rows: list[TableRow] = []
     for row in described_rows:
@@ -74,22 +93,30 @@ def result_table(
     return DocumentTable(title, columns, tuple(rows), footnotes=tuple(notes.texts))
 
 
-def metric_section(findings: Findings, labels: Sequence[str], metrics: Sequence[MetricPart]) -> Section:
-    """The table of results with the points of every run, and the other metrics in a line."""
+def metric_section(
+    findings: Findings, labels: Sequence[str], metrics: Sequence[MetricPart], names: Sequence[str]
+) -> Section:
+    """The table of results with the points of every run, and the other metrics in a line.
+
+    Args:
+        names: of the metrics that are rows, in order.
+    """
     if not metrics:
         return Section("metrics", "Metrics", (Absent("No metric was recorded."),))
     figures = {metric.key: metric.estimation for metric in metrics if isinstance(metric.estimation, ReportFigure)}
     plots = {key: figure.plot for key, figure in figures.items() if isinstance(figure.plot, EstimationPlot)}
-    table = result_table(findings, labels, has_cv=True)
+    table = result_table(findings, labels, names, has_cv=True)
     rows = tuple(replace(row, points=plots.get(row.group)) if row.begins else row for row in table.rows)
     described_rows = matched_rows(findings)
-    others = [row for row in described_rows if row not in _results(described_rows)]
+    shown = [row for row in described_rows if _first(row).metric.name in names]
+    others = [row for row in described_rows if row not in shown]
     texts = (
         f"{name_text(_first(row).metric.name)} {' | '.join(mean_text(one) for one in row if one is not None)}"
         for row in others
     )
-    sentence = f"Other metrics, without a verdict: {'; '.join(texts)}."
-    title = spread_words(_results(described_rows))
+    is_judged = any(row in _results(described_rows) for row in others)
+    sentence = f"Other metrics{'' if is_judged else ', without a verdict'}: {'; '.join(texts)}."
+    title = spread_words(shown)
     return Section("metrics", "Metrics", (replace(table, caption=title, rows=rows), *([sentence] if others else [])))
 
 
