@@ -43,7 +43,7 @@ def told(prepared: PreparedScript, *names: str, width: int = 120) -> list[str]:
 def test_each_seed_is_named_once_and_its_fate_is_told(prepared: PreparedScript) -> None:
     lines = told(prepared, "as-is", "algo", "control", width=140)
     (line,) = [line for line in lines if line.startswith("Seed")]
-    assert line.startswith("Seeds      line 3, line 4: replaced in algo, control where they are for what varies")
+    assert line.startswith("Seeds      line 3, line 4: seeds of what varies are replaced in algo, control")
     assert line.endswith("; kept in as-is")
 
 

@@ -149,7 +149,7 @@ def _table(table: DocumentTable, console: Console, margin: int) -> None:
         is_name = not index and widest(names) <= 2 * LONGEST_WORD and not any(" " in name for name in names)
         grid.add_column(head, overflow="fold", no_wrap=is_name)
         words = (word for text in (head, *(row[index] for row in rows)) for word in text.plain.split())
-        room += min(widest(words), LONGEST_WORD) + GAP
+        room += (widest(words) if is_name else min(widest(words), LONGEST_WORD)) + GAP
     for row in rows:
         grid.add_row(*(row[index] for index in used))
     if room <= console.width + GAP:

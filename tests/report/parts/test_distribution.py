@@ -65,7 +65,7 @@ def test_the_page_shows_the_table_of_each_metric_and_says_how_large_the_error_of
     page = render(view, "html", is_full=True)
     assert page.count("<summary>Shape and cross-checks</summary>") == 1
     assert "<td>0.248 points</td>" in page
-    assert "test set (SE 0.25 points of test_acc with 10000 examples) is in no interval" in " ".join(
+    assert "a finite test set (SE 0.25 points of test_acc with 10000 examples), and no number of runs" in " ".join(
         view.said("limits")
     )
 
