@@ -63,6 +63,7 @@ class SelectedMetric:
         margin: smallest difference that matters, in units of the metric; None when the user gave none.
         target: value whose attainment is timed, in units of the metric; None for none.
         n_examples: size of the test set behind an accuracy; None where nobody said.
+        title: what reports call it; empty for its name.
     """
 
     name: str
@@ -75,6 +76,12 @@ class SelectedMetric:
     margin: float | None = None
     target: float | None = None
     n_examples: int | None = None
+    title: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What reports call it; data have the name."""
+        return self.title or self.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ class MetricConfig:
     margin: Amount | None = None
     target: Number | None = None
     n_examples: Count | None = None
+    title: Text = ""
 
 
 METRIC_KEYS = tuple(
@@ -177,6 +178,9 @@ def _metric_configs(metrics: Mapping[str, object], file: str) -> tuple[MetricCon
     for pattern in patterns:
         if patterns.count(pattern) > 1:
             raise InputError(f"{file} has match = {pattern!r} more than once", "Keep it in one section.")
+    titles = [config.title or config.name for config in configs]
+    if twice := next((title for title in titles if titles.count(title) > 1), None):
+        raise InputError(f"{file} calls two metrics {twice!r}", "Give each a title of its own.")
     primary = [config.name for config in configs if config.is_primary]
     if len(primary) > 1:
         raise InputError(

@@ -22,7 +22,7 @@ INTRODUCTION = """\
 Metrics that deviate records in {script}. {loop}
 Delete a section to exclude its metric; rename a metric by renaming its section. Add another value with where
 (file:line) and expression. Other keys: direction (max, min, none), unit, role (quality, time, other), primary = true,
-margin, target, n_examples, aggregate ({aggregates}).
+margin, target, n_examples, title, aggregate ({aggregates}).
 After a change of the script, deviate analyze {script} --save updates this file, and --edit opens it."""
 OFFERED = "---- Also reported, but not recorded. Uncomment a section to record it."
 EXPERIMENT = "[experiment]\n"

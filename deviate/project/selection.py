@@ -332,6 +332,7 @@ def _select(metric: Metric, section: MetricConfig) -> SelectedMetric:
         margin=section.margin,
         target=section.target,
         n_examples=section.n_examples,
+        title=section.title,
     )
 
 

@@ -100,9 +100,9 @@ def _constant_score(findings: ExperimentFindings, label: str) -> list[str]:
     """A score that is equal in all runs while other results differ, so that training has hardly made it."""
     results = [one for one in findings.descriptions if one.metric.role == "quality" and one.n >= FEWEST_EQUAL]
     constant = [one for one in results if one.metric.is_primary and one.sd == 0 and is_telling(one.values[0])]
-    others = [one.metric.name for one in results if isinstance(one.sd, float) and one.sd > 0]
+    others = [one.metric.shown for one in results if isinstance(one.sd, float) and one.sd > 0]
     return [
-        f"{one.metric.name} is {one.values[0]:g} in all {one.n} runs of {label}, although {others[0]} differs: "
+        f"{one.metric.shown} is {one.values[0]:g} in all {one.n} runs of {label}, although {others[0]} differs: "
         "it may be the score of a model of before, or of data on which nothing depends."
         for one in constant
         if others
@@ -117,12 +117,12 @@ def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[s
             metric = description.metric
             if is_on_test_data(metric.name) and _picks_the_best(metric):
                 warnings.append(
-                    f"{metric.aggregate} of {metric.name} chooses its step on test data, which makes it too good: "
+                    f"{metric.aggregate} of {metric.shown} chooses its step on test data, which makes it too good: "
                     "report last, or choose the step on validation data."
                 )
             words = metric.metric.words
             if metric.is_primary and is_called_best(words) and is_on_test_data(words):
-                warnings.append(f"{metric.name} is the best of several looks at test data, so it is optimistic.")
+                warnings.append(f"{metric.shown} is the best of several looks at test data, so it is optimistic.")
     baseline = {description.metric.name: description.metric for description in described[0].descriptions}
     for findings in described[1:]:
         by_name = {description.metric.name: description.metric for description in findings.descriptions}
@@ -185,16 +185,16 @@ def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]
             f"{label} (far out: {replicates(description.outliers)})" if description.outliers else label
             for description, label in heavy
         ]
-        sentence = f"{heavy[0][0].metric.name} has heavy tails in {first_few(whose, N_NAMED)}"
+        sentence = f"{heavy[0][0].metric.shown} has heavy tails in {first_few(whose, N_NAMED)}"
         return [f"{sentence}: the interval of the SD does not hold there. {advice}."]
     if primary:
         return [
-            f"{description.metric.name} of {label}: {description.tails}. {_look_at(description.outliers)}{advice}."
+            f"{description.metric.shown} of {label}: {description.tails}. {_look_at(description.outliers)}{advice}."
             for description, label in heavy
         ]
     if not heavy:
         return []
-    names = list(dict.fromkeys(f"{description.metric.name} of {label}" for description, label in heavy))
+    names = list(dict.fromkeys(f"{description.metric.shown} of {label}" for description, label in heavy))
     sentence = f"Heavy tails in {first_few(names, N_NAMED)}: intervals of these SDs are not reliable"
     return [f"{sentence}. Up to 5 % of the {len(tailed)} samples look like this by chance. {advice}."]
 
@@ -245,7 +245,7 @@ def _margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
                 continue
             if min(scores) >= 0 and max(scores) <= 1:
                 warnings.append(
-                    f"The margin {margin:g} of {comparison.metric.name} is {margin:.0%} of the scale, as all "
+                    f"The margin {margin:g} of {comparison.metric.shown} is {margin:.0%} of the scale, as all "
                     f"scores are between 0 and 1. If percentage points were meant, use {margin / 100:g}."
                 )
     return warnings
@@ -298,7 +298,7 @@ def never_reported_warnings(names: Sequence[str]) -> list[str]:
 def non_finite_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """A sentence for each quality metric that some completed run reported as NaN or infinite and then as finite."""
     return [
-        f"{label}: {metric.name} was {note}, but finite at the end. These runs count as completed."
+        f"{label}: {metric.shown} was {note}, but finite at the end. These runs count as completed."
         for experiment, label in zip(experiments, labels, strict=True)
         for metric in experiment.metrics
         if metric.role == "quality" and (note := non_finite_note(experiment.runs, metric.name))
@@ -496,7 +496,7 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
         costs: list[str] = []
         lost: dict[tuple[tuple[int, ...], int], list[str]] = {}
         for comparison in pair.comparisons:
-            of_pairs, name = comparison.paired, comparison.metric.name
+            of_pairs, name = comparison.paired, comparison.metric.shown
             if not comparison.is_paired or isinstance(of_pairs, Unavailable):
                 continue
             if comparison.metric.role == "quality" and of_pairs.unpaired:

@@ -51,6 +51,7 @@ variants = ["algo+impl", "control"]
 where = "train.py:61"
 expression = "correct / total"
 direction = "max"
+title = "Top-1 accuracy"
 unit = "%"
 aggregate = "last"
 primary = true
@@ -101,6 +102,10 @@ METRICS = {
     "margin": ("number", "Smallest difference that matters, in units of the metric; set before the runs."),
     "target": ("number", "A value; the report gives the time that runs take to reach it."),
     "n_examples": ("number", "Examples of the test set: the report then gives the error from its finite size."),
+    "title": (
+        "text",
+        "What reports call the metric instead of its name: `Top-1 accuracy`. JSON, CSV and options keep the name.",
+    ),
 }
 SNAPSHOT = {
     "fresh": ("list of paths", "Folders that begin empty, and files that are absent, in each run, such as checkpoints.")

@@ -86,6 +86,11 @@ def test_a_pattern_stands_for_one_number_and_for_itself(text: str, message: str)
         parse(text, "deviate.toml")
 
 
+def test_two_metrics_are_not_called_alike() -> None:
+    with pytest.raises(InputError, match="calls two metrics 'loss'"):
+        parse('[metrics.loss]\n[metrics.test_loss]\ntitle = "loss"\n', "deviate.toml")
+
+
 def test_places_in_notebooks_are_read_as_they_are_shown() -> None:
     (metric,) = parse('[metrics.a]\nwhere = "n.ipynb cell 7, line 3"\n', "deviate.toml").metrics or ()
     assert metric.where == Place("n.ipynb", 7003)

@@ -63,6 +63,7 @@ def test_only_the_listed_metrics_are_selected_with_what_the_user_says(analysis: 
         role = "other"
         primary = true
         margin = 0.2
+        title = "Top-1 accuracy"
         [metrics.loss]
         """,
     )
@@ -70,6 +71,7 @@ def test_only_the_listed_metrics_are_selected_with_what_the_user_says(analysis: 
     assert (final.name, final.metric.name, final.metric.line) == ("final", "test_acc", 9)
     assert (final.direction, final.aggregate, final.unit, final.role) == (None, "at:2", "%", "other")
     assert (final.is_primary, final.margin) == (True, 0.2)
+    assert final.shown == "Top-1 accuracy"
     assert (loss.metric.name, loss.direction, loss.is_primary) == ("loss", "min", False)
 
 

@@ -88,7 +88,7 @@ SHAPES: dict[type, Shape] = {
     ),
     Flip: Shape(unbounded=_but("before", "after")),
     SelectedMetric: Shape(
-        without=_but("name", "is_primary", "n_examples"), inside=("metric",), also={"metric": "name"}
+        without=_but("name", "is_primary", "n_examples", "title"), inside=("metric",), also={"metric": "name"}
     ),
     Metric: Shape(without=frozenset(field.name for field in fields(Metric)) - {"expression", "file", "line"}),
     Description: Shape(

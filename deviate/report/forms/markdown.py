@@ -128,10 +128,8 @@ def _fence(lines: Iterable[str]) -> str:
 
 def _grid(table: DocumentTable) -> str:
     """A table with its notes below."""
-    lines = [_row([escape(column) for column in table.columns]), _row(["---", *["---:"] * (len(table.columns) - 1)])]
-    lines += [_row([escape(row.label), *(escape(entry.text) for entry in row.cells)]) for row in table.rows]
     notes = [f"{escape(row.label)}: {escape(row.note)}" for row in table.rows if row.note]
-    return "\n".join(lines) + ("\n\n" + "; ".join(notes) if notes else "")
+    return "\n".join(_table(table, [table.rows])) + ("\n\n" + "; ".join(notes) if notes else "")
 
 
 def _report(report: Report) -> str:
@@ -241,7 +239,7 @@ def _label(row: TableRow, *, is_inner: bool) -> str:
 
 
 def _cell(entry: Entry) -> str:
-    text = NOTHING if isinstance(entry, Absent) else escape(entry.text)
+    text = NOTHING if isinstance(entry, Absent) and entry.marks else escape(entry.text)
     marks = f"<sup>{','.join(map(str, entry.marks))}</sup>" if entry.marks else ""
     return f"**{text}**{marks}" if isinstance(entry, Cell) and entry.is_best else f"{text}{marks}"
 

@@ -31,7 +31,7 @@ def checklist_source(findings: Findings, report: Report) -> str:
         version=__version__,
         report=report,
         bars=report.results().caption if has_bars else "",
-        passed=dict.fromkeys(clean(one.metric.name) for one in descriptions if _passes_its_ends(one)),
+        passed=dict.fromkeys(clean(one.metric.shown) for one in descriptions if _passes_its_ends(one)),
         experiments=[
             _answers(summary.label, item, findings.primary)
             for summary, item in zip(report.experiments, findings.experiments, strict=True)
@@ -58,7 +58,7 @@ def _answers(label: str, item: ExperimentFindings, primary: str | None) -> dict[
     factors = (("varied", [*experiment.varied, *flipped]), ("held", experiment.held))
     scored = [one for one in item.descriptions if one.metric.name == primary] or item.descriptions[:1]
     counts = "scores of runs were read" if experiment.imported else outcome_counts(experiment)
-    of_metrics = (f"n = {n_text(one)} for {clean(one.metric.name)}" for one in scored)
+    of_metrics = (f"n = {n_text(one)} for {clean(one.metric.shown)}" for one in scored)
     facts = {
         name: dict.fromkeys(clean(run.environment[name]) for run in experiment.runs if run.environment.get(name))
         for name in MACHINE

@@ -93,7 +93,7 @@ def other_metrics(
         return
     heading = "Metrics" if len(others) == len(rows) else "Other metrics"
     n_most = len(others) if asked else max(2, MOST_OTHERS // n_rows)
-    chosen = sorted(others, key=lambda metric: metric.name not in runners_up)[:n_most]
+    chosen = sorted(others, key=lambda metric: metric.key not in runners_up)[:n_most]
     table = results(list(dict.fromkeys(metric.key for metric in others if metric in chosen)))
     yield replace(table, columns=(heading, *table.columns[1:]))
     if n_left := len(others) - len(chosen):

@@ -311,19 +311,25 @@ def primary_sentence(findings: Findings) -> str:
     choice = findings.primary_choice
     if choice is None:
         return ""
-    others = first_few([name_text(name) for name in choice.others], MOST_OTHERS)
+    others = first_few([_shown(name, findings) for name in choice.others], MOST_OTHERS)
     metrics = (one for item in findings.experiments[:1] for one in item.experiment.metrics)
     metric = next((one for one in metrics if one.name == choice.name), None)
     better = _better(metric) if metric is not None else ""
-    sentence = f"Primary metric: {name_text(choice.name)}{better}, {choice.reason}."
+    sentence = f"Primary metric: {_shown(choice.name, findings)}{better}, {choice.reason}."
     return sentence + _kin(metric, findings) + (f" Not chosen: {others}." if others else "")
+
+
+def _shown(name: str, findings: Findings) -> str:
+    """What a metric of the baseline is called in the report."""
+    metrics = findings.experiments[0].experiment.metrics
+    return name_text(next((one.shown for one in metrics if one.name == name), name))
 
 
 def _kin(metric: SelectedMetric | None, findings: Findings) -> str:
     """That a run reports the same measure of several trainings or parts; empty where it does not."""
     kin = "" if metric is None else metric.metric.kin
     names = [
-        one.name
+        one.shown
         for one in findings.experiments[0].experiment.metrics
         if kin and one.metric.kin == kin and one.role == "quality"
     ]
@@ -378,7 +384,7 @@ def _no_verdict(findings: Findings, labels: Sequence[str], verdicts: Sequence[Ca
         return f"No headline verdict: no run of {' and '.join(failed)} came to its end."
     if findings.primary is None:
         return "No headline verdict: no primary metric is known. Name it with --metric."
-    return f"No headline verdict: {name_text(findings.primary)} was not reported on both sides."
+    return f"No headline verdict: {_shown(findings.primary, findings)} was not reported on both sides."
 
 
 def _paste_single(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
@@ -408,7 +414,7 @@ def _description_sentence(description: Description, label: str, noun: str) -> st
             ends = f"{number(interval.low, places)} to {number(interval.high, places)}"
             intervals.append(f"{confidence_text(interval.confidence)} CI of the {name} {ends}")
     details = "; ".join(filter(None, (over, endings_of(description), _score_words(description.metric), *intervals)))
-    return f"{name_text(description.metric.name)} was {mean_text(description)} with {label} ({details})."
+    return f"{name_text(description.metric.shown)} was {mean_text(description)} with {label} ({details})."
 
 
 def _warnings(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:

@@ -121,7 +121,7 @@ def _test_set(findings: Findings) -> str:
         error, n_examples = description.sampling_se, description.n_examples
         if not isinstance(error, Unavailable) and n_examples is not None:
             size = with_unit(number(error, decimals(error)), difference_unit(clean(description.metric.unit)))
-            return f" (SE {size} of {name_text(description.metric.name)} with {counted(n_examples, 'example')})"
+            return f" (SE {size} of {name_text(description.metric.shown)} with {counted(n_examples, 'example')})"
     return ""
 
 

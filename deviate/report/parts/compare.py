@@ -67,8 +67,10 @@ def tone_of(comparison: Comparison) -> Tone:
 
 def metric_name(comparison: Comparison) -> str:
     """Name of the metric on both sides; they differ if the user matched two metrics."""
-    baseline, candidate = name_text(comparison.metric.name), name_text(comparison.candidate_metric.name)
-    return baseline if baseline == candidate else f"{baseline} = {candidate}"
+    sides = comparison.metric, comparison.candidate_metric
+    if sides[0].name == sides[1].name:
+        return name_text(sides[0].title or sides[1].shown)
+    return " = ".join(dict.fromkeys(name_text(one.shown) for one in sides))
 
 
 def why_open(comparison: Comparison) -> str:

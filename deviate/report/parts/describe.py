@@ -162,7 +162,7 @@ def range_cell(description: Description) -> Entry:
 
 def summary_line(description: Description) -> SummaryLine:
     """The summary line of one metric, for a terminal and the head of the page."""
-    name = name_text(description.metric.name)
+    name = name_text(description.metric.shown)
     has_spread = places_of(description) is not None and not isinstance(description.mean, Unavailable)
     intervals: list[str] = []
     places = places_of(description)

@@ -108,7 +108,7 @@ def _metric_part(
         for pair in range(len(findings.pairs))
     )
     name = next(
-        (metric_name(comparison) for comparison in comparisons if comparison is not None), name_text(first.metric.name)
+        (metric_name(comparison) for comparison in comparisons if comparison is not None), name_text(first.metric.shown)
     )
     unreported = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])
     is_compared = any(comparison is not None for comparison in comparisons)

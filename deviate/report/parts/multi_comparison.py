@@ -64,7 +64,7 @@ def pair_matrix(
 
 
 def _section(table: ManyTable, index: int, findings: Findings) -> Section:
-    name, unit = name_text(table.metric.name), difference_unit(unit_of(table.metric))
+    name, unit = name_text(table.metric.shown), difference_unit(unit_of(table.metric))
     level = confidence_text(findings.confidence)
     baseline = name_text(table.names[0])
     contrasts = () if isinstance(table.dunnett, Unavailable) else table.dunnett
@@ -104,7 +104,7 @@ def _places(table: ManyTable, findings: Findings) -> int | None:
 def _lines(table: ManyTable, labels: Sequence[str], findings: Findings) -> tuple[str, ...]:
     absent = len(labels) - len(table.names)
     missing = f", {absent} did not report it" if absent else ""
-    head = f"{name_text(table.metric.name)} over {len(table.names)} experiments{missing}: {_differ(table)}"
+    head = f"{name_text(table.metric.shown)} over {len(table.names)} experiments{missing}: {_differ(table)}"
     return head, _against(table, _places(table, findings))
 
 

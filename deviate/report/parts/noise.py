@@ -115,7 +115,7 @@ def noise_result(findings: Findings) -> SummaryLine | None:
         f"{name_text(row.variant)}{_meaning(row)} {with_unit(sd_cell(row).text, unit_of(table.metric))}"
         for row in table.rows
     )
-    metric, conclusion = name_text(table.metric.name), _conclusion(table, findings.noise)
+    metric, conclusion = name_text(table.metric.shown), _conclusion(table, findings.noise)
     if not conclusion:
         is_unrouted = any(run.unrouted for item in findings.experiments for run in item.experiment.runs)
         return SummaryLine(f"SD of {metric}, by what varied{', not isolated' if is_unrouted else ''}", "", spreads)
@@ -175,7 +175,7 @@ def _no_tables(findings: Findings) -> str:
 
 
 def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
-    name, forest = name_text(table.metric.name), forest_plot(table, index)
+    name, forest = name_text(table.metric.shown), forest_plot(table, index)
     blocks = (
         ReportFigure(forest, forest.caption) if forest else Absent("No spread to draw."),
         _spreads_table(table, findings),
@@ -200,7 +200,7 @@ def _spreads_table(table: NoiseTable, findings: Findings) -> DocumentTable:
         )
         for row in table.rows
     )
-    caption = f"{name_text(table.metric.name)}: spread per variant"
+    caption = f"{name_text(table.metric.shown)}: spread per variant"
     return DocumentTable(caption, columns, rows, footnotes=tuple(notes.texts))
 
 
@@ -219,7 +219,7 @@ def _brief(table: NoiseTable, findings: Findings) -> Section:
     """The same table without what varies."""
     whole, excess = _spreads_table(table, findings), _excess(table)
     rows = tuple(replace(row, cells=row.cells[1:]) for row in whole.rows)
-    shown = replace(whole, columns=(name_text(table.metric.name), *whole.columns[2:]), rows=rows)
+    shown = replace(whole, columns=(name_text(table.metric.shown), *whole.columns[2:]), rows=rows)
     sentences = [] if isinstance(excess, Absent) else [f"excess of variance, algo+impl − algo − impl: {excess.text}"]
     return paragraph(shown, *sentences)
 
@@ -279,7 +279,7 @@ def _paste(table: NoiseTable, findings: Findings) -> str:
         details += [] if isinstance(shares, Absent) else [f"{shares.text} of its variance"]
         details += [note] if note else []
         parts.append(f"{name_text(row.variant)}{_meaning(row)} {figures} ({', '.join(details)})")
-    spread = f"Spread of {name_text(table.metric.name)} over runs, by what varied"
+    spread = f"Spread of {name_text(table.metric.shown)} over runs, by what varied"
     return f"{begin}{spread}: {'; '.join(parts)}. SDs have ddof 1."
 
 
@@ -361,7 +361,7 @@ def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:
     rows = tuple(_forest_row(row, place) for place, row in enumerate(table.rows))
     if not any(row.mean for row in rows):
         return None
-    name, unit = name_text(table.metric.name), unit_of(table.metric)
+    name, unit = name_text(table.metric.shown), unit_of(table.metric)
     text = "; ".join(
         f"{row.label} {row.remark or spread_cell(table_row).text}, {row.note}"
         for row, table_row in zip(rows, table.rows, strict=True)

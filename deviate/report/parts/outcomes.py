@@ -244,7 +244,7 @@ def _target(description: Description) -> str:
     metric = description.metric
     sign = {"max": "≥", "min": "≤", None: "="}[metric.direction]
     value = number(metric.target if metric.target is not None else math.nan, None)
-    return f"{name_text(metric.name)} {sign} {with_unit(value, unit_of(metric))}"
+    return f"{name_text(metric.shown)} {sign} {with_unit(value, unit_of(metric))}"
 
 
 def _between(interval: Interval | Unavailable, written: Callable[[float], Pieces]) -> Entry:

@@ -62,7 +62,9 @@ def _no_planning(findings: Findings) -> str:
 
 
 def _part(plan: Planning, index: int, label: str, findings: Findings) -> Section:
-    heading = name_text(plan.metric.name) if len(findings.planning) == 1 else f"{name_text(plan.metric.name)}, {label}"
+    heading = (
+        name_text(plan.metric.shown) if len(findings.planning) == 1 else f"{name_text(plan.metric.shown)}, {label}"
+    )
     key, is_folded = f"planning-{index}", index >= N_OPEN
     if isinstance(plan.sd, Unavailable):
         missing = Absent(f"What numbers of runs can detect is not stated: {plan.sd.reason}.")
@@ -207,7 +209,7 @@ def _series(plan: Planning, index: int, findings: Findings) -> int:
 def _plot(plan: Planning, index: int, series: int, places: int | None) -> PlanningPlot | None:
     if isinstance(plan.now, Unavailable):
         return None
-    name, first = name_text(plan.metric.name), "pairs" if plan.is_paired else "runs of each"
+    name, first = name_text(plan.metric.shown), "pairs" if plan.is_paired else "runs of each"
     now = sum(plan.n_now) / len(plan.n_now)
     last = _reach(plan)
     points = tuple((row.n, row.detectable) for row in plan.rows if row.n <= last)

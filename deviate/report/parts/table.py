@@ -111,7 +111,7 @@ def metric_section(
     shown = [row for row in described_rows if _first(row).metric.name in names]
     others = [row for row in described_rows if row not in shown]
     texts = (
-        f"{name_text(_first(row).metric.name)} {' | '.join(mean_text(one) for one in row if one is not None)}"
+        f"{name_text(_first(row).metric.shown)} {' | '.join(mean_text(one) for one in row if one is not None)}"
         for row in others
     )
     is_judged = any(row in _results(described_rows) for row in others)
@@ -213,7 +213,7 @@ def _described(labels: Sequence[str], row: Descriptions, notes: Footnotes) -> It
 def _metric_label(row: Descriptions, comparisons: Sequence[Comparison | None]) -> str:
     first = _first(row).metric
     names = (metric_name(comparison) for comparison in comparisons if comparison is not None)
-    return unit_head(short(next(names, clean(first.name))), short(unit_of(first)))
+    return unit_head(short(next(names, clean(first.shown))), short(unit_of(first)))
 
 
 # The caption: quantity, n, meaning of ±, test, correction, and type of interval.
@@ -243,7 +243,7 @@ def caption(findings: Findings, labels: Sequence[str], described: Sequence[Descr
     ]
     names = dict.fromkeys(short(clean(experiment.variant)) for experiment in run_here)
     variants = f"; {'variant' if len(names) == 1 else 'variants'} {', '.join(names)}" if names else ""
-    quantity = ", ".join(short(clean(description.metric.name)) for description in firsts)
+    quantity = ", ".join(short(clean(description.metric.shown)) for description in firsts)
     if not 0 < len(firsts) <= MOST_NAMES:
         quantity = f"{len(firsts)} metrics"
     scores = f" ({', '.join(aggregates)})" if aggregates else ""
