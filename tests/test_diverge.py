@@ -141,7 +141,7 @@ def test_runs_that_part_are_an_answer_and_no_failure(parted: Told) -> None:
 
 def test_flags_that_were_given_are_on_record(diverge: Callable[..., Told]) -> None:
     told = diverge("train.py", "--env", "A=1 2", "--warn-only", "--timeout", "1h", "--variant", "impl", "--", "part")
-    assert told.found["flags"] == ["--env", "A=1 2", "--timeout", "1h", "--warn-only"]
+    assert told.found["flags"] == ["--warn-only", "--env", "A=1 2", "--timeout", "1h"]
 
 
 def test_the_ladder_ends_where_no_framework_is_seen_and_says_so(parted: Told) -> None:

@@ -7,9 +7,8 @@ import re
 import shutil
 import subprocess
 import warnings
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from deviate.analysis.resolve.identifier_words import all_words
@@ -30,10 +29,6 @@ TRAINING_CALLS = word_set(
 OPTIMIZERS = word_set("optimizer optim opt optimizers solver scaler sgd adam")
 TRAINERS = word_set("trainer solver learner estimator agent model engine experiment runner")
 SCALERS = word_set("scaler encoder vectorizer tokenizer pca tsne imputer binarizer transformer preprocessor normalizer")
-FRAMEWORKS = word_set(
-    "torch tensorflow keras jax flax lightning pytorch_lightning sklearn transformers accelerate fastai mxnet paddle "
-    "optax haiku equinox chainer theano xgboost lightgbm catboost"
-)
 PARSERS = word_set(
     "argparse click typer fire hydra absl docopt tyro jsonargparse simple_parsing configargparse gin sacred optparse"
 )
@@ -51,70 +46,51 @@ TELLING = re.compile(
     rb"\b(?:backward|GradientTape|value_and_grad|apply_gradients|minimize|train\w*|fit\w*|epochs?|__main__|trainer)\b",
     re.IGNORECASE,
 )
-IMPORTS = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<base>\.*[\w.]*)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n#;]+)"
-    r"|import[ \t]+(?P<plain>[\w., \t]+))",
-    re.MULTILINE,
-)
+IMPORTS = re.compile(r"^[ \t]*(?:from[ \t]+(\w+)|import[ \t]+([\w., \t]+))", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """Features of one file.
+    """Features of one file that does more than define names.
 
     Attributes:
-        imports: dotted names that it imports; those of other packages included, relative ones with their dots.
         training: names of the calls that train, in source order.
         loop: word for the counter of its training loop, "epoch" or "step"; empty without one.
-        starts: whether running it does more than define names.
         parser: package that reads its command line; empty for none.
         error: why it cannot be read as Python 3; empty when it can.
     """
 
-    imports: frozenset[str]
-    training: tuple[str, ...] = ()
-    loop: str = ""
-    has_guard: bool = False
-    starts: bool = False
-    parser: str = ""
-    is_test: bool = False
+    training: tuple[str, ...]
+    loop: str
+    has_guard: bool
+    parser: str
     error: str = ""
 
 
-def read_signs(path: Path) -> Signs:
-    """The features of a file. To save time, files that only define names or never mention training are not parsed."""
+def read_signs(path: Path) -> Signs | None:
+    """The features of a file; None for tests, files that only define names, and those that never mention training."""
     try:
         content = path.read_bytes() if path.stat().st_size <= LARGEST else b""
-    except OSError as error:
-        return Signs(frozenset(), error=f"cannot be read: {error.strerror}")
+    except OSError:
+        return None
     text = content.decode("utf-8", errors="replace")
-    imports = frozenset(_imports(text))
-    if not TELLING.search(content):
-        return Signs(imports)
-    packages = {name.split(".")[0] for name in imports}
-    common = Signs(
-        imports,
-        has_guard=bool(GUARD.search(text)),
-        parser=min(packages & PARSERS, default=""),
-        is_test=not packages.isdisjoint(TESTING) or "absl.testing" in imports,
-    )
-    if common.is_test or not (common.has_guard or AT_TOP.search(text)):
-        return replace(common, training=_spelling(text) if packages & (FRAMEWORKS | {"numpy"}) else ())
+    packages = frozenset(_packages(text))
+    has_guard, parser = bool(GUARD.search(text)), min(packages & PARSERS, default="")
+    is_start = TELLING.search(content) and (has_guard or AT_TOP.search(text))
+    if not is_start or packages & TESTING or "absl.testing" in text:
+        return None
     try:
         with warnings.catch_warnings(action="ignore"):  # "\d": a problem of the script
             tree = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = f" at line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         reason = f"is no valid Python 3{line}"
-        return replace(common, training=_spelling(text), loop=_loop(COUNTING.findall(text)), error=reason)
+        return Signs(_spelling(text), _loop(COUNTING.findall(text)), has_guard, parser, reason)
+    if not has_guard and not any(map(_does_something, tree.body)):
+        return None
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call | ast.For)]
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
-    return replace(
-        common,
-        training=tuple(dict.fromkeys(_training_calls(nodes))),
-        loop=_loop(_counters(nodes)),
-        starts=common.has_guard or any(_does_something(statement) for statement in tree.body),
-    )
+    return Signs(tuple(dict.fromkeys(_training_calls(nodes))), _loop(_counters(nodes)), has_guard, parser)
 
 
 def _spelling(text: str) -> tuple[str, ...]:
@@ -122,16 +98,10 @@ def _spelling(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in CALLED.findall(text) if name in TRAINING_CALLS))
 
 
-def _imports(text: str) -> Iterator[str]:
-    for match in IMPORTS.finditer(text):
-        if match["plain"]:
-            yield from (part.split()[0] for part in match["plain"].split(",") if part.strip())
-            continue
-        base = match["base"]
-        yield base
-        joint = "" if base.endswith(".") else "."
-        names = (part.split()[0] for part in re.split(r"[(),\s]*[,()\n]\s*", match["names"]) if part.strip())
-        yield from (f"{base}{joint}{name}" for name in names)
+def _packages(text: str) -> Iterator[str]:
+    """The first parts of the names that a file imports."""
+    for package, names in IMPORTS.findall(text):
+        yield from [package] if package else [re.split(r"[.\s]", name.strip())[0] for name in names.split(",")]
 
 
 def _calls(call: ast.Call) -> list[str]:
@@ -278,7 +248,6 @@ COMMAND = re.compile(
     r"(?:python[\d.]*|torchrun|launch|accelerate|deepspeed|horovodrun|srun|%run)\b[^\n`|;&]*?"
     r"(?:\s-m\s+(?P<module>[A-Za-z_][\w.]*)|(?P<file>[\w./-]+\.py)\b)"
 )
-MOST_HOPS = 3
 LARGEST_DOCUMENT = 500_000
 CLEAR = 2.0
 """Lead in points from which the best file counts as clearly the training script."""
@@ -323,132 +292,58 @@ class EntryScripts:
 def rank_scripts(folder: Path) -> EntryScripts:
     """Rank the Python files of a folder; those that nothing marks as a training script are left out."""
     files = project_files(folder)
-    signs = {name: read_signs(folder / name) for name in files.scripts}
-    project = _Project(signs)
     commands = _commands(folder, files)
-    entries = [project.judge(name, commands.get(name, "")) for name in files.scripts]
+    entries = [
+        _judge(name, signs, commands.get(name, ""))
+        for name in files.scripts
+        if (signs := read_signs(folder / name)) is not None
+    ]
     likely = sorted((entry for entry in entries if entry.score > 0), key=lambda entry: (-entry.score, entry.file))
     return EntryScripts(folder, tuple(likely), files.notebooks, len(files.scripts))
 
 
-class _Project:
-    """Import relations between the files of a project, and the score of each file."""
+def _judge(name: str, signs: Signs, command: str) -> EntryScript:
+    """The reasons for and against a file being a training script.
 
-    def __init__(self, signs: Mapping[str, Signs]) -> None:
-        self.signs = signs
-        self.by_end: dict[str, str] = {}
-        for name in signs:  # those nearest to the top first
-            for end in _ends(name):
-                self.by_end.setdefault(end, name)
-        self.uses = {name: frozenset(self._file_used(name)) for name in signs}
-        self.users: dict[str, list[str]] = defaultdict(list)
-        for name, used in self.uses.items():
-            for other in used:
-                self.users[other].append(name)
-
-    def judge(self, name: str, command: str) -> EntryScript:
-        """The reasons for and against a file being a training script.
-
-        Args:
-            command: the document that gives the command to run it; empty for none.
-        """
-        signs = self.signs[name]
-        points = [*self._for_training(name), *self._for_a_start(name), *self._against(name)]
-        trains = any(value > 0 for value, _ in self._for_training(name))
-        if command and (trains or not _import_names(name)):
-            points.append((2.0, f"run by a command in {command}"))
-        if not trains and not _is_named_for_training(name):
-            points.append((-4.0, "no training in sight"))
-        if signs.error:
-            points.append((-2.0, signs.error))
-        points.append((-0.5 * name.count("/"), ""))
-        reasons = [reason for value, reason in sorted(points, key=lambda point: -point[0]) if reason]
-        return EntryScript(name, round(sum(value for value, _ in points), 2), tuple(reasons))
-
-    def _for_training(self, name: str) -> Iterator[tuple[float, str]]:
-        signs = self.signs[name]
-        if signs.training:
-            yield 4.0, f"calls {', '.join(signs.training[:3])}"
-        else:
-            training = self._trains_through(name)
-            if training is not None:
-                hops, where = training
-                yield 3.5 - 0.5 * hops, f"trains through {where}"
-        if signs.loop:
-            yield (2.0 if signs.loop == "epoch" else 1.0), f"has a loop over {signs.loop}s"
-
-    def _trains_through(self, name: str) -> tuple[int, str] | None:
-        """The nearest imported file that trains, and the number of imports to it."""
-        seen, users = {name}, [name]
-        for hops in range(1, MOST_HOPS + 1):
-            users = sorted({used for user in users for used in self.uses[user]} - seen)
-            seen.update(users)
-            training = next((file for file in users if self.signs[file].training), None)
-            if training is not None:
-                return hops, training
-        return None
-
-    def _for_a_start(self, name: str) -> Iterator[tuple[float, str]]:
-        signs = self.signs[name]
-        if _is_named_for_training(name):
-            is_second = any(word.endswith(("tune", "tuning", "tuner")) for word in split_identifier(_base(name)))
-            yield (1.25 if is_second else 3.0), "named for training"
-        elif STARTING_NAMES & set(split_identifier(_base(name))):
-            yield 1.5, f"named {_base(name)}"
-        if signs.has_guard:
-            yield 1.5, "has a main guard"
-        elif signs.starts:
-            yield 1.0, "works at its top level"
-        if signs.parser:
-            yield 1.0, f"reads its command line ({signs.parser})"
-
-    def _against(self, name: str) -> Iterator[tuple[float, str]]:
-        signs = self.signs[name]
-        if not signs.starts and not signs.error:
-            yield -6.0, "does nothing by itself: only defines"
-        if signs.is_test:
-            yield -4.0, "is a test"
-        if users := self.users[name]:
-            reason = f"imported by {users[0]}" + (f" and {len(users) - 1} more" if len(users) > 1 else "")
-            yield (-0.25 if signs.has_guard else -2.5), reason
-        if _import_names(name):
-            yield -3.0, f"named {_base(name)}"
-        folders = {word for part in name.split("/")[:-1] for word in (part.lower(), *split_identifier(part))}
-        if aside := folders & ASIDE:
-            yield -5.0, f"stands under {min(aside)}"
-        elif aside := folders & EXAMPLES:
-            yield -0.5, f"stands under {min(aside)}"
-
-    def _file_used(self, name: str) -> Iterator[str]:
-        """The files of the project that a file imports."""
-        for target in self.signs[name].imports:
-            file = self._find(target, name)
-            if file is not None and file != name:
-                yield file
-
-    def _find(self, target: str, user: str) -> str | None:
-        """The file of a dotted name: beside its user, else where the end of its path fits and is nearest."""
-        stripped = target.lstrip(".")
-        stem = stripped.replace(".", "/")
-        above = posixpath.dirname(user)
-        dots = len(target) - len(stripped)
-        if dots:
-            for _ in range(dots - 1):
-                above = posixpath.dirname(above)
-            return self._at(posixpath.join(above, stem))
-        return self._at(posixpath.join(above, stem)) or self.by_end.get(stem)
-
-    def _at(self, stem: str) -> str | None:
-        names = (f"{stem}.py", posixpath.join(stem, "__init__.py"))
-        return next((name for name in names if name in self.signs), None)
+    Args:
+        command: the document that gives the command to run it; empty for none.
+    """
+    points = [*_by_content(signs), *_by_name(name)]
+    if command and (signs.training or not _is_named_otherwise(name)):
+        points.append((2.0, f"run by a command in {command}"))
+    if not (signs.training or signs.loop or _is_named_for_training(name)):
+        points.append((-2.0, "no training in sight"))
+    points.append((-0.5 * name.count("/"), ""))
+    reasons = [reason for value, reason in sorted(points, key=lambda point: -point[0]) if reason]
+    return EntryScript(name, round(sum(value for value, _ in points), 2), tuple(reasons))
 
 
-def _ends(name: str) -> Iterator[str]:
-    """The names under which a file can be imported, from any search folder: a/b and b for a/b.py."""
-    stem = name.removesuffix(".py").removesuffix("/__init__")
-    while stem:
-        yield stem
-        stem = stem.partition("/")[2]
+def _by_content(signs: Signs) -> Iterator[tuple[float, str]]:
+    if signs.training:
+        yield 4.0, f"calls {', '.join(signs.training[:3])}"
+    if signs.loop:
+        yield (2.0 if signs.loop == "epoch" else 1.0), f"has a loop over {signs.loop}s"
+    yield (1.5, "has a main guard") if signs.has_guard else (1.0, "works at its top level")
+    if signs.parser:
+        yield 1.0, f"reads its command line ({signs.parser})"
+    if signs.error:
+        yield -2.0, signs.error
+
+
+def _by_name(name: str) -> Iterator[tuple[float, str]]:
+    base_words = split_identifier(_base(name))
+    if _is_named_for_training(name):
+        is_second = any(word.endswith(("tune", "tuning", "tuner")) for word in base_words)
+        yield (1.25 if is_second else 3.0), "named for training"
+    elif STARTING_NAMES & set(base_words):
+        yield 1.5, f"named {_base(name)}"
+    if _is_named_otherwise(name):
+        yield -3.0, f"named {_base(name)}"
+    folders = {word for part in name.split("/")[:-1] for word in (part.lower(), *split_identifier(part))}
+    if aside := folders & ASIDE:
+        yield -5.0, f"stands under {min(aside)}"
+    elif aside := folders & EXAMPLES:
+        yield -0.5, f"stands under {min(aside)}"
 
 
 def _commands(folder: Path, files: ProjectFiles) -> dict[str, str]:
@@ -485,5 +380,5 @@ def _is_named_for_training(name: str) -> bool:
     )
 
 
-def _import_names(name: str) -> bool:
+def _is_named_otherwise(name: str) -> bool:
     return bool(OTHER_NAMES & set(split_identifier(_base(name)))) and not _is_named_for_training(name)

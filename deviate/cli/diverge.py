@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,7 @@ import typer
 from deviate.cli.app import SOME_RUNS_FAILED, command, width
 from deviate.cli.execute import Output
 from deviate.cli.options.groups import in_command, in_output, in_runs, in_variation, in_verdict
+from deviate.cli.options.origins import given_words
 from deviate.cli.options.results import FORMS, Documents
 from deviate.cli.options.runs import ExecutionFlags, LaunchFlags, VariantFlags, variables
 from deviate.cli.options.values import choice, seconds
@@ -38,6 +39,11 @@ HASH_SEED = "PYTHONHASHSEED"
 TWO_PLACES = 4
 """Units in the last place that count as equal between two environments, where the user does not say."""
 LAST_LINES = 5
+DECISIVE = frozenset({
+    "hold", "python", "env", "second_env", "ulps", "wrap", "prepare", "gpus", "gpus_per_run", "timeout", "level_time",
+    "trackers", "warn_only", "seed", "budget",
+})  # fmt: skip
+"""Options that the runs depend on, apart from script and variant."""
 LEVELS = (
     "1 metrics: both runs to the end, reported values and losses",
     "2 steps, 3 modules, 4 operations: each only if the level before has a difference, in two runs that end after it",
@@ -156,31 +162,11 @@ def diverge_command(
         level_limit_s=seconds(level_time, "--level-time"),
     )
     search = diverge(diverge_request, carry, output.say, goal=goal, budget=budget)
-    values = {
-        "--hold": hold,
-        "--python": python, "--env": launch.env, "--second-env": second_env, "--ulps": ulps, "--wrap": launch.wrap,
-        "--prepare": launch.prepare, "--gpus": execution.gpus,
-        "--gpus-per-run": execution.gpus_per_run if execution.gpus_per_run > 1 else None,
-        "--timeout": execution.timeout, "--level-time": level_time,
-        "--trackers": None if variant_flags.trackers == "offline" else variant_flags.trackers, "--seed": seed or None,
-        "--budget": None if budget == 8 else budget,
-    }  # fmt: skip
-    is_warning_only = variant_flags.warn_only
-    findings = dataclasses.replace(
-        search.findings, flags=(*_words(values), *(["--warn-only"] if is_warning_only else []))
-    )
+    findings = dataclasses.replace(search.findings, flags=tuple(given_words(DECISIVE)))
     _publish(
         findings, tuple(search.runs()), targets, folder / "reports" / findings.name / "diverge.html", output,
         is_interrupted=search.is_interrupted,
     )  # fmt: skip
-
-
-def _words(values: Mapping[str, list[str] | str | int | None]) -> Iterator[str]:
-    """The flags of this call as words; repeated flags are repeated."""
-    for flag, value in values.items():
-        for word in value if isinstance(value, list) else [value]:
-            if word is not None:
-                yield from (flag, str(word))
 
 
 def _publish(

@@ -7,6 +7,7 @@ from pathlib import Path
 from deviate.analysis.entries import EntryScripts
 from deviate.errors import InputError
 from deviate.report.document import Block, Document, Facts, Remark, fact, paragraph
+from deviate.report.format import printable
 
 SCHEMA = 1
 MOST_SHOWN = 10
@@ -28,12 +29,12 @@ def entries_document(entries: EntryScripts, cwd: Path, *, is_whole: bool = False
     scripts = entries.scripts if is_whole else entries.scripts[:MOST_SHOWN]
     count = f"{len(entries.scripts)} of {entries.n_files} Python files may be training scripts"
     blocks: list[Block] = [
-        Remark(f"{number}  {_clean(entry.file)}", "", ("; ".join(entry.reasons),))
+        Remark(f"{number}  {printable(entry.file)}", "", ("; ".join(entry.reasons),))
         for number, entry in enumerate(scripts, start=1)
     ]
     if len(entries.scripts) > len(scripts):
         blocks.append(f"and {len(entries.scripts) - len(scripts)} more (--all shows them)")
-    head = Facts((fact("Folder", _clean(str(entries.folder))), fact("", count)))
+    head = Facts((fact("Folder", printable(str(entries.folder))), fact("", count)))
     notebooks = [fact("Notebooks", _of_notebooks(entries, cwd))] if entries.notebooks else []
     next_step = fact("Next" if entries.is_clear else "Try", _command("analyze", entries, cwd), is_code=True)
     return Document(
@@ -58,7 +59,7 @@ def refuse_folder(entries: EntryScripts, cwd: Path, verb: str) -> InputError:
     """The error for a command that does not accept a folder, which lists its likely scripts."""
     if not entries.scripts:
         return _nothing_found(entries, cwd)
-    listing = ", ".join(_clean(entry.file) for entry in entries.scripts[:MOST_NAMED])
+    listing = ", ".join(printable(entry.file) for entry in entries.scripts[:MOST_NAMED])
     return InputError(
         f"{entries.folder} is a folder; its most likely training scripts: {listing}",
         f"Name one: {_command(verb, entries, cwd)} (deviate analyze {shlex.quote(_seen_from(entries.folder, cwd))}"
@@ -78,7 +79,7 @@ def _of_notebooks(entries: EntryScripts, cwd: Path) -> str:
     first, *more = entries.notebooks
     rest = f" and {len(more)} more" if more else ""
     command = f"deviate analyze {shlex.quote(_seen_from(entries.folder / first, cwd))}"
-    return _clean(f"not ranked: {first}{rest}; to analyse one: {command}")
+    return printable(f"not ranked: {first}{rest}; to analyse one: {command}")
 
 
 def _command(verb: str, entries: EntryScripts, cwd: Path) -> str:
@@ -91,8 +92,3 @@ def _command(verb: str, entries: EntryScripts, cwd: Path) -> str:
 
 def _seen_from(path: Path, cwd: Path) -> str:
     return os.path.relpath(path, cwd)
-
-
-def _clean(text: str) -> str:
-    """Text without control codes, which file names may contain."""
-    return "".join(character if character.isprintable() else "?" for character in text)

@@ -197,12 +197,6 @@ def describe_death(result: ChildResult, facts: ChildFacts, timeout_s: float) -> 
     last = [line.strip() for line in result.stderr.splitlines() if line.strip()][-1:]
     last_words = f" ({last[0][:200]})" if last else ""
     if result.code < 0:
-        return f"{_signal_name(-result.code)} ended the process while {facts.doing}{last_words}"
+        name = signal.Signals(-result.code).name if -result.code in set(signal.Signals) else f"signal {-result.code}"
+        return f"{name} ended the process while {facts.doing}{last_words}"
     return f"the process ended with exit code {result.code} while {facts.doing}{last_words}"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -13,8 +13,6 @@ from deviate.replay.experiments import Request, make_executor
 from deviate.series.aggregates import refuse_aggregate
 from deviate.stats.options import AnalysisOptions
 
-SINGLE = frozenset({"loss", "score", "value", "v", "output", "result", "metric"})
-"""Names of containers that are names of single values far more often."""
 MOST_NAMED = 8
 
 

@@ -62,18 +62,17 @@ def test_helpers_that_run_and_even_train_come_after(tmp_path: Path, other: str) 
     assert names(rank(tmp_path, {"run_model.py": TRAIN, other: TRAIN}))[0] == "run_model.py"
 
 
-def test_a_script_trains_through_what_it_imports(tmp_path: Path) -> None:
+def test_a_script_that_starts_a_training_of_other_files_is_found_by_its_name(tmp_path: Path) -> None:
     found = rank(
         tmp_path,
         {
-            "main.py": "from lib import engine\n" + MAIN,
-            "lib/engine.py": "from .solver import Solver\n",
-            "lib/solver.py": NET,
+            "main.py": "from lib.train import run\n" + MAIN,
+            "lib/train.py": NET,
             "fetch.py": "import os\n" + MAIN,
         },
     )
     assert names(found) == ["main.py"]
-    assert "trains through lib/solver.py" in found.scripts[0].reasons
+    assert "no training in sight" in found.scripts[0].reasons
 
 
 def test_of_a_library_and_its_launcher_the_launcher_comes_first(tmp_path: Path) -> None:

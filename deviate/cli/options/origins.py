@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
@@ -34,6 +34,16 @@ def origins_in(context: typer.Context) -> Iterator[None]:
 def origins() -> dict[str, str]:
     """The flag or the variable that gave each option of this call its value, by parameter; defaults are left out."""
     return {str(option.name): origin for option, origin in _given()}
+
+
+def given_words(names: Container[str]) -> Iterator[str]:
+    """The flags of this call for these options, with their values as words; repeated ones are repeated."""
+    context = _CALL.get()
+    for option, _ in _given():
+        if context is not None and option.name in names:
+            value = context.params[option.name]
+            for one in value if isinstance(value, list | tuple) else [value]:
+                yield from (max(option.opts, key=len), *([] if one is True else [str(one)]))
 
 
 def is_from_variable(name: str) -> bool:

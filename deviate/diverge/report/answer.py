@@ -21,7 +21,7 @@ from deviate.report.format import clean, counted, counted_of, duration, name_tex
 from deviate.report.parts.divergence import diverge_command
 
 N_LINES = 15
-MOST_CAUSES, MOST_TRIED = 2, 3
+MOST_CAUSES, MOST_TRIED, MOST_PASTED = 2, 3, 4
 WEIGHTS = {"equal": "final weights equal", "differ": "final weights differ", "not reached": ""}
 
 
@@ -150,19 +150,8 @@ def _extent(findings: DivergenceFindings) -> Iterator[Point]:
 
 
 def paste_text(findings: DivergenceFindings) -> str:
-    """The result in one sentence for a bug report."""
+    """The answer and its first points in one sentence for a bug report."""
+    answer = answer_of(findings)
+    points = [f"{point.label.lower()}: {point.text}" for point in answer.points[:MOST_PASTED] if point.text]
     what_ran = f"Two runs of {name_text(findings.name)} (variant {name_text(findings.variant)})"
-    if findings.is_equal is None:
-        return f"{what_ran} were not compared {_why_nothing(findings)}."
-    if findings.is_equal:
-        tolerance = (
-            f"equal within {counted_of(findings.tolerance_ulps, 'ulp')}" if findings.tolerance_ulps else "bitwise equal"
-        )
-        return f"{what_ran} are {tolerance} over {over(findings)}: {clean(findings.what)}."
-    parts, difference = [f"{what_ran} diverge {headline(findings)}"], findings.first
-    if difference is not None:
-        at = f" at {place_text(difference.place)}" if difference.place is not None else ""
-        parts.append(f"first difference: {what(difference)}{at}")
-        parts += [size(difference.ulps)] if difference.ulps is not None else []
-    parts += [f"cause: {clean(cause.title)} ({cause.certainty})" for cause in findings.causes[:1]]
-    return f"{'; '.join(parts)}."
+    return f"{what_ran}: {'; '.join([f'{answer.word.lower()} {answer.rest}', *points])}."
