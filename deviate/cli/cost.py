@@ -6,7 +6,7 @@ import re
 import shutil
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -17,14 +17,17 @@ from deviate.project.begin import name_of
 from deviate.project.prepare import PreparedScript
 from deviate.records.layout import snapshot_folder
 from deviate.records.plans import Plan, find_experiment, list_experiments
-from deviate.replay.capture_options import with_defaults
+from deviate.replay.capture_options import is_trace, with_defaults
 from deviate.replay.cleanup import disk_space
 from deviate.replay.experiments import PreparedExperiment, Request
+from deviate.replay.protocol import RunUpdate
 from deviate.replay.states import RunState, ended_runs
 from deviate.report.format import counted, duration, size_text
 
 ENDS = 2
 """Work copies of a variant that `--keep best` leaves: the best run's and the worst one's."""
+ENOUGH = 2
+"""Runs of which the cost is told, where the first one has just shown it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +90,15 @@ class Outlook:
         return all(side.cost is not None for side in self.sides)
 
     def text(self, *, has_sources: bool = False) -> str:
-        """`10 runs: 90 h, 21 GB, 1 GPU`: time, disk space and machines; empty where none is missing, or none tells it.
+        """`10 runs: 90 h, 21 GB, 1 GPU`: time, disk space and machines; empty where no run is missing.
 
         Args:
             has_sources: say whose runs tell it.
         """
-        if not (self.n_missing and self.is_known):
+        if not self.n_missing:
             return ""
+        if not self.is_known:
+            return "known after the first run"
         more = "more " if any(side.n_done for side in self.sides) else ""
         runs = f"{self.n_missing} {more}{'run' if self.n_missing == 1 else 'runs'}"
         text = f"{runs}: {_span(self.time_s)}, {size_text(self.n_bytes)}, {self._machines()}"
@@ -209,14 +214,25 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
     return Outlook(tuple(sides), request.settings, folder, request.budget_s)
 
 
-def outlook_of(experiment: PreparedExperiment, settings: Settings, budget_s: float | None) -> Outlook:
-    """What is missing of an experiment takes, by runs of its own."""
-    ended, name = ended_runs(experiment.folder), experiment.name
-    sides = [
-        Side(name, one.name, one.n_runs, _n_done(ended, one.name, one.n_runs), _cost_by(name, ended, one.name))
-        for one in experiment.plan.variants
-    ]
-    return Outlook(tuple(sides), settings, experiment.folder, budget_s)
+def outlook_of(
+    experiments: Sequence[PreparedExperiment],
+    settings: Settings,
+    *,
+    variants: Sequence[str] = (),
+    runs: int | None = None,
+    budget_s: float | None = None,
+) -> Outlook:
+    """What is missing of experiments takes, by runs of their own; arguments are as in `fair_order`."""
+    sides = []
+    for experiment in experiments:
+        ended = ended_runs(experiment.folder)
+        for variant in experiment.plan.variants:
+            if variants and variant.name not in variants:
+                continue
+            n_runs = variant.n_runs if runs is None else min(runs, variant.n_runs)
+            n_done, cost = _n_done(ended, variant.name, n_runs), _cost_by(experiment.name, ended, variant.name)
+            sides.append(Side(experiment.name, variant.name, n_runs, n_done, cost))
+    return Outlook(tuple(sides), settings, experiments[0].folder, budget_s)
 
 
 def _is_alike(plan: Plan, script: PreparedScript, request: Request) -> bool:
@@ -243,6 +259,38 @@ def _cost_by(name: str, ended: Sequence[RunState], variant: str) -> RunCost | No
 def _n_done(ended: Sequence[RunState], variant: str, n_runs: int) -> int:
     """Runs of a variant among the first so many."""
     return sum(run.variant == variant and run.replicate < n_runs for run in ended)
+
+
+@dataclass(slots=True)
+class FirstCost:
+    """Accepts updates on runs, and tells once what the others take, when the first one of each experiment has ended."""
+
+    experiments: Sequence[PreparedExperiment]
+    outlook: Outlook
+    _ended: set[Path] = field(default_factory=set)
+    _is_over: bool = False
+
+    def __post_init__(self) -> None:
+        is_traced = any(is_trace(experiment.plan.capture) for experiment in self.experiments)
+        self._is_over = self.outlook.is_known or is_traced  # a traced run takes longer, or ends early
+
+    def take(self, update: RunUpdate) -> str | None:
+        """Process an update; returns a sentence for the user, or None."""
+        if self._is_over or not update.is_completed:
+            return None
+        self._ended.add(update.order.experiment)
+        if not self._ended >= {experiment.folder for experiment in self.experiments}:
+            return None
+        self._is_over = True
+        ended = {experiment.name: ended_runs(experiment.folder) for experiment in self.experiments}
+        sides = [
+            replace(side, cost=_cost_by(side.experiment, ended[side.experiment], side.variant))
+            for side in self.outlook.sides
+        ]
+        outlook = replace(self.outlook, sides=tuple(sides))
+        if outlook.n_missing < ENOUGH:
+            return None
+        return "; ".join(filter(None, (f"cost: {outlook.text()}", outlook.shortage())))
 
 
 def _span(seconds: float) -> str:

@@ -52,6 +52,7 @@ class Output:
         more: "Callable[[Sequence[Outcome]], Sequence[Order]]" = lambda _: (),
     ) -> None:
         """Execute missing runs with a progress display."""
+        from deviate.cli.cost import FirstCost, outlook_of  # the project, which comparisons do without
         from deviate.cli.progress.display import display
         from deviate.replay.execute import Listeners, execute_orders
         from deviate.replay.slots import slots
@@ -77,8 +78,10 @@ class Output:
                 watcher.expect(len(outcomes) + len(further_orders))
                 return further_orders
 
+            outlook = outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
+            cost = FirstCost(experiments, outlook)
             same_data, effect = SameData(experiments), SweepEffect(experiments)
-            watchers = FirstRun(experiments), same_data, effect
+            watchers = FirstRun(experiments), same_data, effect, cost
 
             def show(update: "RunUpdate") -> None:
                 watcher.show(update)

@@ -60,7 +60,7 @@ def resume_command(
     if dry_run:
         for line in _missing_lines(experiment):
             output.say(line)
-    outlook = outlook_of(experiment, settings, budget_s)
+    outlook = outlook_of([experiment], settings, budget_s=budget_s)
     if cost := outlook.text(has_sources=True):
         output.say(f"Cost     {cost}")
     if shortage := outlook.shortage():

@@ -1,4 +1,4 @@
-"""What runs take, by runs on record: the line before the first run."""
+"""What runs take: the line before and after the first run."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +45,7 @@ def outlook(*sides: Side, budget_s: float | None = None, **settings: Any) -> Out
             "20 runs: 7 d 12 h, 42 GB, 1 at a time; --budget gives 2 runs of each; a verdict takes 5",
         ),
         (outlook(side(4, 4)), ""),
-        (outlook(Side("base", "algo", 3, 0, None)), ""),
+        (outlook(Side("base", "algo", 3, 0, None)), "known after the first run"),
     ],
 )
 def test_one_line_tells_time_space_and_machines(told: Outlook, text: str) -> None:
@@ -76,11 +76,12 @@ def test_a_disk_that_has_not_enough_space_is_told_of(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
-def test_runs_on_record_tell_what_further_ones_take(project: Path, deviate_in: Callable[..., Any]) -> None:
+def test_the_first_run_tells_what_runs_take(project: Path, deviate_in: Callable[..., Any]) -> None:
     (project / "train.py").write_text(TRAIN)
     deviate = deviate_in(project)
     first = deviate("run", "train.py", "--runs", "3", "--jobs", "1", "--name", "base")
-    assert "Cost" not in first.out
+    assert "Cost       known after the first run" in first.out
+    assert "\ncost: 3 runs: " in first.out
     other = deviate("run", "train.py", "--runs", "2", "--jobs", "1", "--name", "other", "--dry-run")
     assert "Cost       2 runs: " in other.out
     assert "(by 3 runs of base)" in other.out
