@@ -9,8 +9,6 @@ from deviate.model.plan import Selection
 from deviate.series.headline import choose_headline
 
 SCHEMA = 1
-# 2026-11-21  1  first format.
-# 2026-11-26  2  the primary metric.
 METRIC_FIELDS = ("id", "name", "expression", "file", "line", "sink", "role", "direction", "evidence")
 REJECTED_FIELDS = ("expression", "file", "line", "reason")
 LOOP_FIELDS = ("file", "line", "kind", "variable", "evidence")

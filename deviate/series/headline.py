@@ -168,9 +168,11 @@ def _rules(
             for metric in candidates
             if not data[metric.name] and words[metric.name] & MERITS and not loss(metric)
         }
-    of_test = {"test": "of test data", "validation": "of validation data"}.get(best, "not of training data")
+    of_test = {"test": "of test data", "validation": "of validation data"}.get(
+        best, "measured on data that is not trained on"
+    )
     return (
-        (lambda metric: data[metric.name] == "training", "not of training data"),
+        (lambda metric: data[metric.name] == "training", "measured on data that is not trained on"),
         (lambda metric: metric.metric.is_progress, "a whole pass before a part of it"),
         (along, "announced after training"),
         (lambda metric: DATA_ORDER[data[metric.name]], f"{of_test}, by its name"),
