@@ -95,7 +95,7 @@ class Bar(NamedTuple):
 
 BARS = {
     "experiment": Bar(1.3, "s", "an experiment of a tiny script, beside its runs"),
-    "run": Bar(25, "ms", "each run: start of the guest, and what the executor does"),
+    "run": Bar(25, "ms", "each run: start of the guest"),
     "keras": Bar(0.05, "s", "Keras: a run of one fit"),
     "keras-20": Bar(0.05, "s", "Keras: a run of 20 fits"),
     "step": Bar(4, "µs", "PyTorch: a training step of a small model"),
@@ -121,24 +121,16 @@ def bare(text: str, *arguments: str) -> float:
         return processor_time(("train.py", *arguments), Path(folder))
 
 
-def experiments(rounds: int) -> dict[str, float]:
-    """What an experiment costs by itself, and what each of its runs adds to the script's own time."""
-    few, many, alone = [], [], []
-    for _ in range(rounds):
-        few.append(experiment(TINY, 2))
-        many.append(experiment(TINY, 12))
-        alone.append(bare(TINY))
-    per_run = (statistics.median(many) - statistics.median(few)) / 10
-    added = per_run - statistics.median(alone)
-    return {"experiment": statistics.median(few) - 2 * per_run, "run": 1000 * added}
+def constant(rounds: int) -> float:
+    """Seconds that an experiment costs beside its runs: of two runs, less what ten more add for each."""
+    pairs = [(experiment(TINY, 2), experiment(TINY, 12)) for _ in range(rounds)]
+    few, many = map(statistics.median, zip(*pairs, strict=True))
+    return few - (many - few) / 5
 
 
 def six_runs(rounds: int) -> float:
     """Ratio of six longer runs to the script alone, without what an experiment costs by itself."""
-    ratios = []
-    for _ in range(rounds):
-        constant = experiment(TINY, 2) - 2 * bare(TINY)
-        ratios.append((experiment(BUSY, 6) - constant) / sum(bare(BUSY) for _ in range(6)))
+    ratios = [(experiment(BUSY, 6) - constant(1)) / sum(bare(BUSY) for _ in range(6)) for _ in range(rounds)]
     return statistics.median(ratios)
 
 
@@ -169,7 +161,8 @@ TAPS = {
     "scalar": ("writer.add_scalar", "call", ("tensorboard.torch_SummaryWriter_add_scalar", "0")),
 }
 ROWS: dict[str, Callable[[int], dict[str, float]]] = {
-    "experiment": experiments,
+    "experiment": lambda rounds: {"experiment": constant(rounds)},
+    "run": lambda rounds: {"run": 1000 * more(rounds, "import time\nprint(time.process_time())")},
     "keras": lambda rounds: {"keras": more(rounds, KERAS, "1"), "keras-20": more(rounds, KERAS, "20")},
     "step": lambda rounds: {"step": more(rounds, TORCH + LEAST.format("train", 400))},
     "value": lambda rounds: {
