@@ -1,7 +1,7 @@
 """Similarity of outputs and of weights, and the gain of an ensemble, for every pair of runs.
 
 Every function returns a symmetric (R, R) float64 matrix, R runs in the order given. A pair that has no number is NaN
-there: where a run put out a value that is not finite, or nothing that varies. `intervals.over_pairs` says so.
+there: where a run put out a value that is not finite, or nothing that varies. `jackknife.over_pairs` names that.
 """
 
 import math
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
 
 from deviate.model.records import OutputKind
 from deviate.stability.measures.blocks import (
     PIECE_BYTES,
+    WIDTH,
     Bools,
     Centred,
     Floats,
@@ -32,8 +32,13 @@ from deviate.stability.measures.blocks import (
 )
 
 Indices = npt.NDArray[np.intp]
+Exponents = npt.NDArray[np.intc]
+"""Exponents as `numpy.frexp` returns them and `numpy.ldexp` takes them on all platforms."""
+
 TILE = 1024
 """Number of columns of outputs, over runs and classes, whose products are in memory at once: 8 MiB."""
+NEAR = 1e-3
+"""Squared distances below this lose digits as 2 - 2 cos."""
 
 
 def disagreement(labels: Labels) -> Matrix:
@@ -47,9 +52,10 @@ def disagreement(labels: Labels) -> Matrix:
     n_runs, n = labels.shape
     if n == 0:
         return np.full((n_runs, n_runs), np.nan)
+    narrow = labels.astype(_narrowest(labels))
     counts = np.zeros((n_runs, n_runs))
     for i, j in combinations(range(n_runs), 2):
-        counts[i, j] = counts[j, i] = np.count_nonzero(labels[i] != labels[j])
+        counts[i, j] = counts[j, i] = np.count_nonzero(narrow[i] != narrow[j])
     shares: Matrix = counts / n
     return shares
 
@@ -75,13 +81,13 @@ def spearman(outputs: Floats, *, ties_by_place: bool = False) -> Matrix:
 
     Source: Spearman (1904); ranks by argsort: code of Summers & Dinneen (2021).
     """
-    from scipy.stats import rankdata  # slow to import, and churn needs no ranks
-
     flat = _flat(outputs, 1)
-    ranks = np.full(flat.shape, np.nan)
+    # Up to 2^23 numbers twice a rank is an integer that float32 holds.
+    ranks = np.full(flat.shape, np.nan, np.float32 if flat.shape[1] < 2**23 else np.float64)
 
     def rank(run: int) -> None:
-        ranks[run] = rankdata(flat[run], method="ordinal" if ties_by_place else "average")
+        order, doubled = _doubled_ranks(flat[run], ties_by_place=ties_by_place)
+        ranks[run, order] = doubled
 
     on_threads(rank, np.flatnonzero(finite_runs(flat)).tolist())
     return _correlations(ranks)
@@ -119,28 +125,60 @@ def normalised_distances(layers: Mapping[str, Floats]) -> Matrix:
 
     Source: sqrt(2 - 2 cos), Zhuang et al. (2022).
     """
-    from scipy.spatial.distance import cdist  # slow to import, and most records have no weights
+    all_largest, all_exponents, all_sums = zip(
+        *(_layer_products(_flat(layer, 1)) for layer in layers.values()), strict=True
+    )
+    largest, exponents = np.max(all_largest, axis=0), np.max(all_exponents, axis=0)
+    usable = np.isfinite(largest) & (largest > 0)
+    sums = np.zeros((len(usable), len(usable)))
+    for layer_exponents, layer_sums in zip(all_exponents, all_sums, strict=True):
+        below = layer_exponents - exponents
+        sums += np.ldexp(layer_sums, below[:, None] + below)
+    lengths = np.sqrt(np.where(usable, np.diagonal(sums), 1.0))
+    squared = np.clip(2 - 2 * sums / (lengths * lengths[:, None]), 0.0, 4.0)
+    near = np.argwhere(np.triu(squared < NEAR, 1) & usable & usable[:, None])
+    if len(near):
+        squared[near[:, 0], near[:, 1]] = 0.0
+        for layer in layers.values():
+            for numbers in _scale_pieces(_flat(layer, 1), exponents, usable):
+                units = numbers / lengths[:, None]
+                for i, j in near:
+                    apart = units[i] - units[j]
+                    squared[i, j] += apart @ apart
+    return among(usable, np.sqrt(mirror(squared)[np.ix_(usable, usable)]))
 
-    lengths = np.sqrt(sum(np.square(part).sum(axis=1) for part in _weight_pieces(layers)))
-    usable = np.isfinite(lengths) & (lengths > 0)
-    squared = np.zeros((usable.sum(), usable.sum()))
-    for part in _weight_pieces(layers):  # not 2 - 2 cos: weights that are one bit apart would have the distance 0
-        units = part[usable] / lengths[usable, None]
-        squared += cdist(units, units, "sqeuclidean")
-    return among(usable, np.sqrt(squared))
+
+def _layer_products(layer: Floats) -> tuple[Matrix, Exponents, Matrix]:
+    """The largest weight of each run, its exponent of two, and the products of the scaled runs.
+
+    Layers are read one by one to bound the memory.
+    """
+    largest = np.abs(layer).max(axis=1, initial=0).astype(np.float64)
+    usable = np.isfinite(largest)
+    exponents = np.clip(np.frexp(np.where(usable, largest, 0.0))[1], -1022, 1022)
+    exponents[largest == 0] = -1022
+    sums = np.zeros((len(layer), len(layer)))
+    for numbers in _scale_pieces(layer, exponents, usable):
+        sums += products(numbers, numbers)
+    return largest, exponents, sums
 
 
-def _weight_pieces(layers: Mapping[str, Floats]) -> Iterator[Matrix]:
-    """Columns of the weights in float64. Layers are read one by one to bound the memory."""
-    for layer in layers.values():
-        flat = _flat(layer, 1)
-        for piece in pieces(max(1, flat.shape[1]), PIECE_BYTES // max(1, 8 * len(flat))):  # an empty layer has one
-            yield flat[:, piece].astype(np.float64)
+def _scale_pieces(layer: Floats, exponents: Exponents, usable: Bools) -> Iterator[Matrix]:
+    """Pieces in float64, divided by powers of two, so that no square leaves the range of floats."""
+    scales = np.ldexp(1.0, -exponents)[:, None]
+    for piece in pieces(layer.shape[1], PIECE_BYTES // max(1, 8 * len(layer))):
+        yield np.where(usable[:, None], layer[:, piece], 0.0).astype(np.float64) * scales
 
 
 def _flat(numbers: npt.NDArray[Any], n_dimensions: int) -> npt.NDArray[Any]:
     """Flatten all dimensions but the first ones."""
     return numbers.reshape(*numbers.shape[:n_dimensions], math.prod(numbers.shape[n_dimensions:]))
+
+
+def _narrowest(labels: Labels) -> npt.DTypeLike:
+    """The smallest type that distinguishes these labels: casts wrap modulo its range, which covers their span."""
+    span = int(labels.max(initial=0)) - int(labels.min(initial=0))
+    return np.uint8 if span < 2**8 else np.uint16 if span < 2**16 else labels.dtype
 
 
 def _correlations(flat: npt.NDArray[Any]) -> Matrix:
@@ -189,12 +227,39 @@ def _normalise(sums: Matrix, runs: npt.NDArray[Any]) -> Matrix:
     return alike
 
 
+def _doubled_ranks(numbers: Floats, *, ties_by_place: bool) -> tuple[Indices, Indices]:
+    """The sort order of numbers, and twice the rank of each in that order, from 2; ties share their mean rank."""
+    n = len(numbers)
+    doubled = np.arange(2, 2 * n + 2, 2)
+    order = np.argsort(numbers)
+    ordered = numbers[order]
+    is_tied = np.zeros(n + 1, np.int8)
+    np.equal(ordered[1:], ordered[:-1], out=is_tied[1:n].view(bool))
+    if not is_tied.any():
+        return order, doubled
+    if ties_by_place:
+        return np.argsort(numbers, kind="stable"), doubled
+    steps = np.diff(is_tied)
+    begins, ends = np.flatnonzero(steps > 0), np.flatnonzero(steps < 0)
+    lengths = ends - begins + 1
+    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    doubled[np.repeat(begins, lengths) + within] = np.repeat(begins + ends + 2, lengths)
+    return order, doubled
+
+
 # What an ensemble of two runs gains over its members: in accuracy and in cross-entropy, for every pair of runs.
 
 CACHE_BYTES = 2**20
 """Bytes processed at once, so that they stay in a core's cache."""
+N_AT_ONCE, N_PREPARED = 64, 512
+"""Examples whose pairs are in memory at once, and those that one thread prepares at once."""
+SMALL = 2**18
+"""Multiplications in a matrix product that starts no BLAS threads."""
+N_FACTORS = 16
+"""Examples whose likelihoods are multiplied before one logarithm is taken, which costs ten times as much. It divides
+N_AT_ONCE."""
 LEAST_PRODUCT = 1e-280
-"""Sums of probabilities above this have not lost precision to underflow."""
+"""Products of probabilities above this have not lost precision to underflow."""
 
 
 def ensemble_deltas(outputs: Floats, kind: OutputKind, truth: Labels) -> tuple[Matrix, Matrix]:
@@ -202,7 +267,8 @@ def ensemble_deltas(outputs: Floats, kind: OutputKind, truth: Labels) -> tuple[M
 
     The mean is of probabilities where these are the outputs, else of logits or, which gives the same classes and
     probabilities, of their logarithms. Its class is the first of its largest, as they are in the precision of the
-    outputs, from float32 on. Cross-entropies are computed in float64.
+    outputs, from float32 on; where two outputs together are beyond its range, halves are added. Cross-entropies are
+    computed in float64.
 
     Args:
         outputs: (R, N, C) logits, log-probabilities or probabilities.
@@ -217,22 +283,13 @@ def ensemble_deltas(outputs: Floats, kind: OutputKind, truth: Labels) -> tuple[M
     Source: Summers & Dinneen (2021).
     """
     usable = np.fromiter((bool((one < np.inf).all()) for one in outputs), bool, len(outputs))
-    n_runs, n, n_classes = outputs.shape
+    n = len(truth)
     scores = outputs if outputs.dtype.itemsize >= 4 else outputs.astype(np.float32)
     if n == 0:
-        nothing = np.full((n_runs, n_runs), np.nan)
+        nothing = np.full((len(outputs), len(outputs)), np.nan)
         return nothing, nothing.copy()
-    of_class = [(label, np.flatnonzero(truth == label)) for label in range(n_classes)]
-    size = max(64, CACHE_BYTES // (n_runs * n_classes * scores.itemsize // 2 + 1))
-    parts = [(label, examples[piece]) for label, examples in of_class for piece in pieces(len(examples), size)]
-    right = sum(on_threads(partial(_right, scores), parts), start=np.zeros((n_runs, n_runs)))
-    if ((truth < 0) | (truth >= n_classes)).any():
-        losses = np.full((n_runs, n_runs), np.inf)
-    else:
-        width = max(n_runs, n_classes) * n_runs + 1
-        of_piece = _probability_losses if kind == "probabilities" else _logit_losses
-        batches = [(scores[:, piece], truth[piece]) for piece in pieces(n, PIECE_BYTES // (8 * width))]
-        losses = sum(on_threads(of_piece, batches), start=np.zeros((n_runs, n_runs)))
+    right = _right(scores, truth)
+    losses = (_losses_of_probabilities if kind == "probabilities" else _losses_of_logits)(scores, truth)
     return _deltas(right / n, usable), _deltas(losses / n, usable)
 
 
@@ -245,48 +302,138 @@ def _deltas(values: Matrix, usable: Bools) -> Matrix:
     return deltas
 
 
-def _right(scores: Floats, part: tuple[int, Indices]) -> Matrix:
-    """Number of examples of one class for which the mean of two runs is right, in the upper triangle.
+def _right(scores: Floats, truth: Labels) -> Matrix:
+    """Number of examples for which the mean of two runs is right, in the upper triangle.
 
-    The true class has the first largest score if its row is above all rows before it and not below any after it.
+    Examples are sorted by true class, with classes in rows: the true class has the first largest score if its row is
+    above all rows before it and not below any after it.
     """
-    label, examples = part
-    rows = np.ascontiguousarray(scores[:, examples].transpose(2, 0, 1))  # few long rows are quicker than many short
-    counts = np.zeros((len(scores), len(scores)))
-    with np.errstate(over="ignore", invalid="ignore"):
-        for run in range(len(scores)):
-            both = rows[:, run : run + 1] + rows[:, run:]
-            is_right = (both[:label] < both[label]).all(axis=0) & (both[label + 1 :] <= both[label]).all(axis=0)
-            counts[run, run:] = np.count_nonzero(is_right, axis=1)
+    n_runs, _, n_classes = scores.shape
+    limit = np.finfo(scores.dtype).max / 2
+    is_huge = any(bool((np.abs(one[np.isfinite(one)]) > limit).any()) for one in scores)
+    size = max(64, CACHE_BYTES // (n_runs * n_classes * scores.itemsize // 2 + 1))
+    examples = [
+        (label, of_class[piece])
+        for label in range(n_classes)
+        for of_class in [np.flatnonzero(truth == label)]
+        for piece in pieces(len(of_class), size)
+    ]
+    totals = np.zeros((n_runs, n_runs))
+    for counts in on_threads(partial(_right_of_class, scores, is_huge=is_huge), examples):
+        totals += counts
+    return totals
+
+
+def _right_of_class(
+    scores: Floats, of_class: tuple[int, npt.NDArray[np.intp]], *, is_huge: bool
+) -> npt.NDArray[np.int64]:
+    label, examples = of_class
+    rows = np.ascontiguousarray(scores[:, examples].transpose(2, 0, 1))
+    if is_huge:
+        rows *= 0.5
+    n_classes, n_runs, n = rows.shape
+    counts = np.zeros((n_runs, n_runs), np.int64)
+    width = min(n_runs, max(1, CACHE_BYTES // (n_classes * n * rows.itemsize)))
+    room = np.empty((n_classes, width, n), rows.dtype)  # allocating again would cost more than the sums
+    with np.errstate(invalid="ignore"):
+        for run in range(n_runs):
+            for columns in pieces(n_runs - run, width):
+                start, stop = run + columns.start, run + columns.stop
+                both = np.add(rows[:, run : run + 1], rows[:, start:stop], out=room[:, : stop - start])
+                diagonal = both[label]
+                is_right = np.ones(diagonal.shape, bool)
+                if label > 0:
+                    is_right &= both[:label].max(axis=0) < diagonal
+                if label + 1 < n_classes:
+                    is_right &= both[label + 1 :].max(axis=0) <= diagonal
+                counts[run, start:stop] = np.count_nonzero(is_right, axis=1)
     return counts
 
 
-def _logit_losses(batch: tuple[Floats, Labels]) -> Matrix:
+def _losses_of_logits(scores: Floats, truth: Labels) -> Matrix:
     """Cross-entropy of the softmax of the mean of two runs, summed over examples.
 
-    The sum over classes of exp((a + b) / 2) = exp(a / 2) exp(b / 2) is a matrix product over all pairs of runs. Where
-    it underflows, as for runs that are sure of different classes, the logarithms are added instead.
+    With d the logits less that of the true class, that of one example is log of the sum over classes of
+    exp((d_i + d_j) / 2) = exp(d_i / 2) exp(d_j / 2): a matrix product over all pairs of runs. The sum is at least 1,
+    so only the largest can get lost, and that shows.
     """
-    scores, truth = batch
-    halves = scores.transpose(1, 0, 2).astype(np.float64) / 2
-    with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
-        halves -= halves.max(axis=2, keepdims=True)
-        powers = np.exp(halves)
-        both = powers @ powers.transpose(0, 2, 1)
-        logs = np.log(both)
-        is_lost = both < LEAST_PRODUCT
-        if is_lost.any():
-            example, run, other = np.nonzero(is_lost)
-            logs[is_lost] = logsumexp(halves[example, run] + halves[example, other], axis=1)
-        of_truth = np.take_along_axis(halves, truth[:, None, None], axis=2).sum(axis=0)
-        losses: Matrix = logs.sum(axis=0) - of_truth - of_truth.T
+    n_runs, n, n_classes = scores.shape
+    if ((truth < 0) | (truth >= n_classes)).any():
+        return np.full((n_runs, n_runs), np.inf)
+    most = min(N_PREPARED, PIECE_BYTES // (8 * n_runs * n_classes + 1))
+    size = max(1, most // N_FACTORS) * N_FACTORS
+    totals = np.zeros((n_runs, n_runs))
+    for losses in on_threads(partial(_losses_of_piece, scores, truth), pieces(n, size)):
+        totals += losses
+    return totals
+
+
+def _losses_of_piece(scores: Floats, truth: Labels, piece: slice) -> Matrix:
+    n_runs, _, n_classes = scores.shape
+    true = truth[None, piece, None]
+    halves = scores[:, piece].astype(np.float64)
+    losses = np.zeros((n_runs, n_runs))
+    width = min(WIDTH, n_runs, max(1, math.isqrt(SMALL // n_classes)))
+    tiles = pieces(n_runs, width)
+    room = np.empty(N_AT_ONCE * width * width)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        halves -= np.take_along_axis(halves, true, axis=2)
+        halves /= 2
+        powers = np.exp(halves).transpose(1, 0, 2).copy()
+        turned = powers.transpose(0, 2, 1).copy()
+        for part in pieces(len(powers), N_AT_ONCE):
+            for place, rows in enumerate(tiles):
+                for columns in tiles[place:]:
+                    both = _likelihoods(powers[part, rows], turned[part, :, columns], room)
+                    if both.max() < np.inf:
+                        losses[rows, columns] += np.log(both).sum(axis=0)
+                    else:
+                        losses[rows, columns] += _direct(halves[rows, part], halves[columns, part])
     return losses
 
 
-def _probability_losses(batch: tuple[Floats, Labels]) -> Matrix:
-    """Cross-entropy of the mean of two runs, summed over examples."""
-    scores, truth = batch
-    halves = scores[:, np.arange(len(truth)), truth].astype(np.float64) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        losses: Matrix = -np.log(halves[:, None] + halves).sum(axis=2)
-    return losses
+def _likelihoods(first: Matrix, second: Matrix, room: Matrix) -> Matrix:
+    """Inverse likelihoods of true classes for all pairs of two ranges of runs, multiplied over a few examples each."""
+    n, n_rows, _ = first.shape
+    n_columns = second.shape[2]
+    n_groups = -(-n // N_FACTORS)
+    both = room[: n_groups * N_FACTORS * n_rows * n_columns].reshape(n_groups, N_FACTORS, n_rows, n_columns)
+    flat = both.reshape(-1, n_rows, n_columns)
+    np.matmul(first, second, out=flat[:n])
+    flat[n:] = 1.0
+    grouped: Matrix = np.multiply.reduce(both, axis=1)
+    return grouped
+
+
+def _direct(first: Matrix, second: Matrix) -> Matrix:
+    """The sum of logarithms for scores whose exponentials overflow: log-sum-exp with the maximum taken out."""
+    totals = np.zeros((len(first), len(second)))
+    for example in range(first.shape[1]):
+        both = first[:, None, example] + second[:, example]
+        largest = both.max(axis=2)
+        finite = np.where(np.isfinite(largest), largest, 0.0)
+        totals += np.log(np.exp(both - finite[:, :, None]).sum(axis=2)) + finite
+    return totals
+
+
+def _losses_of_probabilities(scores: Floats, truth: Labels) -> Matrix:
+    """Cross-entropy of the mean of two runs, summed over examples; in the upper triangle."""
+    n_runs, n, n_classes = scores.shape
+    if ((truth < 0) | (truth >= n_classes)).any():
+        return np.full((n_runs, n_runs), np.inf)
+    of_truth: Matrix = scores[:, np.arange(n), truth].astype(np.float64) / 2
+    begins = np.arange(0, n, N_FACTORS)
+    totals = np.zeros((n_runs, n_runs))
+
+    def against(run: int) -> None:
+        with np.errstate(divide="ignore", under="ignore", invalid="ignore"):
+            both = of_truth[run] + of_truth[run:]
+            products = np.multiply.reduceat(both, begins, axis=1)
+            is_lost = ~(products > LEAST_PRODUCT)
+            totals[run, run:] = -np.log(np.where(is_lost, 1.0, products)).sum(axis=1)
+            for other, group in np.argwhere(is_lost):
+                factors = both[other, group * N_FACTORS : (group + 1) * N_FACTORS]
+                totals[run, run + other] -= np.log(factors).sum()
+
+    on_threads(against, range(n_runs))
+    return totals

@@ -161,6 +161,14 @@ def test_members_that_balance_each_other_leave_what_is_left() -> None:
     assert loss == pytest.approx(math.log(2) - 2e3, rel=1e-15)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_logits_as_large_as_floats_go_have_a_mean(dtype: Any) -> None:
+    largest = float(np.finfo(dtype).max)
+    outputs = np.array([[[largest, 0]], [[0.9 * largest, 0.95 * largest]], [[0, 0.9 * largest]]], dtype=dtype)
+    accuracy, _ = ensemble_deltas(outputs, "logits", np.array([0]))
+    assert accuracy.tolist() == [[0, 0.5, 0.5], [0.5, 0, 0.0], [0.5, 0.0, 0]]
+
+
 def test_the_smallest_floats_are_told_apart() -> None:
     small = math.ulp(0.0)
     outputs = np.array([[[0.0, small]], [[0.0, small]], [[small, 0.0]]])
