@@ -163,7 +163,8 @@ class Forwards:
         """Leave the region of an outermost call."""
         entry = self.kinds.get(id(module))
         if entry is not None:
-            entry[3].end(module, self.streams)
+            with self.recorder.guarded("draws of %s" % type(module).__name__):
+                entry[3].end(module, self.streams)
         self.streams.leave(before)
 
     def end(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
@@ -215,7 +216,10 @@ class Stillness:
             return None
         before = streams.enter(stream)
         if before is not None:
-            self.state = streams.fingerprint()
+            try:
+                self.state = streams.fingerprint()
+            except Exception:  # of a device whose work is being captured as a graph, say
+                self.may_be = False
         return before
 
     def end(self, module: Any, streams: Streams) -> None:

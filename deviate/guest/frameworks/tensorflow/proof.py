@@ -213,7 +213,7 @@ def _is_held(target: Any, frame: FrameType | None) -> bool:
     """Whether this frame, one that called it or the main module has an object, be it in a container or an attribute."""
     waiting: list[Any] = [vars(sys.modules["__main__"])]
     while frame is not None:
-        waiting.append(frame.f_locals)
+        waiting.append(dict(frame.f_locals))
         frame = frame.f_back
     seen: set[int] = set()
     while waiting and len(seen) < MOST_HELD:
@@ -222,9 +222,9 @@ def _is_held(target: Any, frame: FrameType | None) -> bool:
             return True
         if id(found) not in seen:
             seen.add(id(found))
-            if isinstance(found, dict):
+            if type(found) is dict:  # what is derived from it may run code of the script
                 waiting += found.values()
-            elif isinstance(found, (list, tuple)):
+            elif type(found) in (list, tuple):
                 waiting += found
             elif type(found).__module__ == "__main__":
                 waiting.append(getattr(found, "__dict__", None))
