@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from deviate.eventlog import StartEntry, decode
 from deviate.model.places import frame_of
-from deviate.records.events import has_values
+from deviate.records.events import events_in, has_values
 from deviate.records.layout import event_files, log_files
 from deviate.records.read import stderr_tail
 from deviate.replay.protocol import Outcome
@@ -63,9 +62,6 @@ def _place(outcome: Outcome) -> tuple[str, int] | None:
 
 def _python(outcome: Outcome) -> str:
     """The version of the Python of a run, as its guest told when it started; empty where it did not."""
-    for path in event_files(outcome.folder):
-        with path.open("rb") as file:
-            entry = decode(file.readline())
-        if isinstance(entry, StartEntry):
-            return str(entry.facts.get("python", ""))
-    return ""
+    starts = (event for path in event_files(outcome.folder) for _, event in events_in(path, "start"))
+    start = next(starts, None)
+    return "" if start is None else str(start.facts.get("python", ""))

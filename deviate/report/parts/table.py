@@ -321,8 +321,8 @@ def _mean(description: Description | None, label: str, notes: Footnotes, *, is_b
     if description is None:
         return absent(f"not reported by {label}", notes)
     mean, n = mean_cell(description), n_cell(description, notes)
-    own = notes.numbers(description.note or (mean.reason if isinstance(mean, Absent) else ""))
-    marks = tuple(sorted({*own, *n.marks}))
+    mean_marks = notes.numbers(description.note or (mean.reason if isinstance(mean, Absent) else ""))
+    marks = tuple(sorted({*mean_marks, *n.marks}))
     size = (" (", *n.pieces, ")") if has_n else ()
     if isinstance(mean, Absent):
         return Cell((NOTHING, *size), marks=marks) if size else replace(mean, marks=marks)

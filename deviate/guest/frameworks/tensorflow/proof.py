@@ -217,17 +217,17 @@ def _is_held(target: Any, frame: FrameType | None) -> bool:
         frame = frame.f_back
     seen: set[int] = set()
     while waiting and len(seen) < MOST_HELD:
-        found = waiting.pop()
-        if found is target:
+        candidate = waiting.pop()
+        if candidate is target:
             return True
-        if id(found) not in seen:
-            seen.add(id(found))
-            if type(found) is dict:  # what is derived from it may run code of the script
-                waiting += found.values()
-            elif type(found) in (list, tuple):
-                waiting += found
-            elif type(found).__module__ == "__main__":
-                waiting.append(getattr(found, "__dict__", None))
+        if id(candidate) not in seen:
+            seen.add(id(candidate))
+            if type(candidate) is dict:  # what is derived from it may run code of the script
+                waiting += candidate.values()
+            elif type(candidate) in (list, tuple):
+                waiting += candidate
+            elif type(candidate).__module__ == "__main__":
+                waiting.append(getattr(candidate, "__dict__", None))
     return False
 
 
