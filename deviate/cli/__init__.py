@@ -23,4 +23,6 @@ def main() -> None:
     from deviate.cli.app import obey_signals, run_arguments
 
     obey_signals()
-    sys.exit(run_arguments(sys.argv[1:]))
+    code = run_arguments(sys.argv[1:])
+    gc.freeze()  # or Python looks through all of them once more as it ends
+    sys.exit(code)
