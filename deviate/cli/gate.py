@@ -76,9 +76,7 @@ def check(folder: Path, experiments: Sequence[Experiment], gate: Gate, options: 
     from deviate.stats.judge import judge
 
     declared = _declared_metrics(experiments, options.matches)
-    names = asked_metrics(
-        declared, gate, f"experiment {experiments[0].name}", options.directions, experiments[0].primary
-    )
+    names = asked_metrics(declared, gate, experiments[0].name, options.directions, experiments[0].primary)
     margined = _with_margins(experiments, margins_of(names, gate.margins))
     _refuse_other_aggregates(margined, names, options)
     sides = _without_unkept(margined, options.matches) if _is_baseline_file(experiments[0]) else margined

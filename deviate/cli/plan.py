@@ -91,7 +91,7 @@ def _read_pilot(names: Sequence[str], sd: float | None, metric: str | None, conf
         return None
     if not sd > 0:
         raise InputError(f"--sd {sd:g} is no spread", "give a positive number, in units of the metric")
-    return Pilot("", metric or "", "", 0, sd, NOT_ASKED)
+    return Pilot(metric or "", "", 0, sd, NOT_ASKED)
 
 
 def _effect(effect: float | None, difference: float | None, spread: Pilot | None) -> float | None:

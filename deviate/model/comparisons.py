@@ -2,7 +2,7 @@
 
 import enum
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Test, Unavailable
 from deviate.model.plan import SelectedMetric
@@ -129,6 +129,7 @@ Word = Literal["better", "worse", "higher", "lower", "equivalent", "undecided", 
 """`withheld`: runs were looked at when no look was declared, so that no error rate stands behind any other word."""
 NOT_WORSE = "not worse"
 """What is said beside a verdict, where a margin allows it."""
+LESS_STEADY: Final = "less steady"
 SpreadWord = Literal["steadier", "less steady", "undecided"]
 
 

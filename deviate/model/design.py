@@ -24,7 +24,7 @@ class PilotSide:
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """The spread that a plan goes by, as runs on record show it. `name` is empty for a guess of the user's.
+    """The spread that a plan goes by, as runs on record show it, or as the user guesses it.
 
     Attributes:
         n: runs with a score, of all sides.
@@ -33,7 +33,6 @@ class Pilot:
         sides: one or two experiments; none for a guess.
     """
 
-    name: str
     metric: str
     unit: str
     n: int
@@ -41,6 +40,11 @@ class Pilot:
     interval: Interval | Unavailable
     wall_time_s: float | None = None
     sides: tuple[PilotSide, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Of its experiments; empty for a guess."""
+        return " and ".join(side.name for side in self.sides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +167,21 @@ class Planning:
     runs_for_margin: int | Unavailable = NOT_ASKED
     runs_for_margin_range: tuple[int | Unavailable, int | Unavailable] | Unavailable = NOT_ASKED
     runs_for_equivalence: int | Unavailable = NOT_ASKED
+
+
+@dataclass(frozen=True, slots=True)
+class PrecisionTarget:
+    """The target width of the interval of a mean.
+
+    Attributes:
+        half_width: in units of the metric, or, with `is_percent`, in percent of the mean.
+    """
+
+    metric: str
+    half_width: float
+    is_percent: bool = False
+
+    @property
+    def text(self) -> str:
+        """The target as text, `test_acc ±0.5`, for records and messages; `parse_target` reads it back."""
+        return f"{self.metric} ±{self.half_width:.12g}{'%' if self.is_percent else ''}"

@@ -1,5 +1,6 @@
 """What the runs say: descriptions and comparisons of experiments, where the spread comes from."""
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -44,16 +45,20 @@ class PairFindings:
     completion: CompletionComparison | Unavailable = NOT_ASKED
 
 
+class Doubt(enum.Enum):
+    """Why no metric can be told to be the primary one."""
+
+    SEVERAL = "several metrics are declared primary"
+    ORDER = "their order tells nothing"
+    NO_RESULT = "no result was reported"
+    NO_METRIC = "there are no metrics"
+
+
 @dataclass(frozen=True, slots=True)
 class PrimaryQuestion:
-    """Why no metric can be told to be the primary one, and the metrics of which one may be named.
+    """Why no metric can be told to be the primary one, and the metrics of which one may be named."""
 
-    Attributes:
-        reason: several are declared; the order of the results tells nothing; no result was reported; or there are no
-            metrics at all.
-    """
-
-    reason: Literal["declared", "order", "no result", "no metrics"]
+    reason: Doubt
     names: tuple[str, ...]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Description
 from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
-from deviate.model.findings import ExperimentFindings, Findings, PairFindings, PrimaryQuestion
+from deviate.model.findings import Doubt, ExperimentFindings, Findings, PairFindings, PrimaryQuestion
 from deviate.model.phrases import Reason
 from deviate.model.places import place_text
 from deviate.model.plan import PrimaryChoice, SelectedMetric
@@ -518,17 +518,10 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
     return warnings
 
 
-REASONS = {
-    "declared": "several metrics are declared primary",
-    "order": "their order tells nothing",
-    "no result": "no result was reported",
-}
-
-
 def ask_for_primary(question: PrimaryQuestion) -> str:
     """The sentence that asks for a primary metric where none can be chosen."""
-    if question.reason == "no metrics":
-        return "There is no primary metric, because there are no metrics: name one in deviate.toml."
+    if question.reason is Doubt.NO_METRIC:
+        return f"There is no primary metric, because {question.reason.value}: name one in deviate.toml."
     options = " or ".join(f"--metric {shlex.quote(name)}" for name in question.names)
     lasting = "for later experiments, set primary = true in its section of deviate.toml"
-    return f"There is no primary metric, so no headline verdict: {REASONS[question.reason]}. Add {options}; {lasting}."
+    return f"There is no primary metric, so no headline verdict: {question.reason.value}. Add {options}; {lasting}."

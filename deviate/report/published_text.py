@@ -90,7 +90,7 @@ def _split(text: str, metrics: Sequence[str]) -> tuple[str, str, str]:
     if not equals or not name.strip() or re.search(r"\d\s*[±,;(]", head):
         example = f"write it as {OPTION} 'test_acc=94.2±0.3, n=5, SD'"
         raise InputError(f"{OPTION} {text!r} does not begin with the name of a metric and =", example)
-    require_metric(name.strip(), list(metrics), f"the experiment that is compared ({OPTION} {text!r})")
+    require_metric(name.strip(), list(metrics), option=f"{OPTION} {text!r}")
     return source.strip(), name.strip(), value
 
 

@@ -13,6 +13,7 @@ from deviate.model.comparisons import (
     SpreadVerdict,
     Verdict,
 )
+from deviate.model.design import PrecisionTarget
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.phrases import Method, Note, Reason, listed
@@ -22,7 +23,7 @@ from deviate.stats.changes import change_comparison
 from deviate.stats.compare import both_p
 from deviate.stats.describe import NOT_COUNTED, describe_runs
 from deviate.stats.design.group_sequential import SPENDING_NAMES, SpendingPlan, at_look, repeated_p
-from deviate.stats.design.precision import MIN_RUNS, PrecisionTarget, forecast, half_width, is_precise_enough
+from deviate.stats.design.precision import MIN_RUNS, forecast, half_width, is_precise_enough
 
 EFFECTS = (
     *("difference", "cohens_d", "cohens_d_unweighted", "hedges_g", "glass_delta", "superiority", "cliffs_delta"),
@@ -221,7 +222,7 @@ def progress(
     Raises:
         InputError: the experiment has no such metric.
     """
-    require_metric(target.metric, [metric.name for metric in experiment.metrics], f"experiment {experiment.name}")
+    require_metric(target.metric, [metric.name for metric in experiment.metrics], experiment.name)
     metric = next(metric for metric in experiment.metrics if metric.name == target.metric)
     description = describe_runs(experiment, metric, confidence=confidence)
     scores = description.values

@@ -11,7 +11,7 @@ from deviate.errors import InputError
 from deviate.model.aggregates import AT_BEST
 from deviate.model.comparisons import Comparison, Description, Equivalence
 from deviate.model.estimates import Unavailable
-from deviate.model.findings import Basis, ExperimentFindings, Findings, PairFindings, PrimaryQuestion
+from deviate.model.findings import Basis, Doubt, ExperimentFindings, Findings, PairFindings, PrimaryQuestion
 from deviate.model.margin import MARGIN_AFTER, date_margin
 from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import Experiment
@@ -53,7 +53,7 @@ def judge(experiments: Sequence[Experiment], options: AnalysisOptions = AS_RECOR
     names = [metric.name for metric in experiments[0].metrics]
     named = [] if options.metric is None else [options.metric]
     for name in (*options.directions, *named, *options.targets):
-        require_metric(name, names, f"experiment {experiments[0].name}")
+        require_metric(name, names, experiments[0].name)
     chosen_tasks = _tasks(experiments, options.tasks) if options.compares else ()
     asked = {*options.keeps, *options.directions, *options.targets, *matches, *matches.values(), *chosen_tasks, *named}
     distinct = distinct_metrics(experiments, asked)
@@ -210,8 +210,8 @@ def _check(experiments: Sequence[Experiment], options: AnalysisOptions) -> None:
         )
     candidate_names = sorted({metric.name for experiment in experiments[1:] for metric in experiment.metrics})
     for name, other in options.matches.items():
-        require_metric(name, [metric.name for metric in experiments[0].metrics], f"baseline {experiments[0].name}")
-        require_metric(other, candidate_names, "any candidate")
+        require_metric(name, [metric.name for metric in experiments[0].metrics], experiments[0].name)
+        require_metric(other, candidate_names, *(experiment.name for experiment in experiments[1:]))
 
 
 def _with_settings(experiments: Sequence[Experiment], options: AnalysisOptions) -> list[tuple[SelectedMetric, ...]]:
@@ -234,7 +234,7 @@ def _with_settings(experiments: Sequence[Experiment], options: AnalysisOptions) 
 
 def _refuse_best(name: str, metrics: Sequence[SelectedMetric], experiment: str) -> None:
     """Raise InputError if no score can be read off where this metric is best."""
-    require_metric(name, [metric.name for metric in metrics], f"experiment {experiment}")
+    require_metric(name, [metric.name for metric in metrics], experiment)
     if all(metric.direction is None for metric in metrics if metric.name == name):
         raise InputError(
             f"{AT_BEST}{name} needs to know whether {name} is better if higher or lower",
@@ -267,7 +267,7 @@ def _tasks(experiments: Sequence[Experiment], asked: str | None) -> tuple[str, .
     names = [metric.name for metric in experiments[0].metrics]
     for pattern in patterns:
         if not fnmatch.filter(names, pattern):
-            require_metric(pattern, names, f"experiment {experiments[0].name}")
+            require_metric(pattern, names, experiments[0].name)
     return tuple(name for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns))
 
 
@@ -308,12 +308,12 @@ def _question(metrics: Sequence[SelectedMetric]) -> PrimaryQuestion:
     declared = tuple(metric.name for metric in metrics if metric.is_primary)
     results = tuple(metric.name for metric in metrics if is_result(metric))
     if not metrics:
-        return PrimaryQuestion("no metrics", ())
+        return PrimaryQuestion(Doubt.NO_METRIC, ())
     if declared:
-        return PrimaryQuestion("declared", declared)
-    return (
-        PrimaryQuestion("order", results) if results else PrimaryQuestion("no result", tuple(m.name for m in metrics))
-    )
+        return PrimaryQuestion(Doubt.SEVERAL, declared)
+    if results:
+        return PrimaryQuestion(Doubt.ORDER, results)
+    return PrimaryQuestion(Doubt.NO_RESULT, tuple(metric.name for metric in metrics))
 
 
 def _headline(experiment: Experiment, metrics: Sequence[SelectedMetric]) -> Headline | None:

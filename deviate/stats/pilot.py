@@ -31,7 +31,6 @@ def pilot_of(experiments: Sequence[Experiment], metric: str | None, *, confidenc
         sides.append(PilotSide(experiment.name, described[-1].n, described[-1].n_runs, mean_s))
     sd, interval = _spread(described, sides, confidence)
     return Pilot(
-        name=" and ".join(side.name for side in sides),
         metric=described[0].metric.name,
         unit=described[0].metric.unit,
         n=sum(side.n for side in sides),
@@ -48,8 +47,10 @@ def _describe_metric(experiment: Experiment, metric: str | None, confidence: flo
     descriptions = findings.experiments[0].descriptions
     chosen = next((one for one in descriptions if one.metric.name == findings.primary), None)
     if chosen is None:
-        names = ", ".join(description.metric.name for description in descriptions)
-        raise InputError(f"the metric of {experiment.name} to use is ambiguous", f"name it with --metric: {names}")
+        raise InputError(
+            f"the metric of {experiment.name} to use is ambiguous",
+            f"name it with --metric: {', '.join(description.metric.name for description in descriptions)}",
+        )
     return chosen
 
 

@@ -13,6 +13,7 @@ from deviate import __version__
 from deviate.model.analysis import Metric
 from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.comparisons import Comparison, CurveComparison, Description, FurtherFigure, TaskFindings, Verdict
+from deviate.model.design import Pilot
 from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Score, Test, Unavailable
 from deviate.model.findings import ExperimentFindings, Findings, NoiseFindings, NoiseRow, PairFindings, Parting
 from deviate.model.plan import SelectedMetric
@@ -87,6 +88,7 @@ SHAPES: dict[type, Shape] = {
         also={"seed_calls": "seed_events"},
     ),
     Flip: Shape(unbounded=_but("before", "after")),
+    Pilot: Shape(also={"name": "name"}),
     SelectedMetric: Shape(
         without=_but("name", "is_primary", "n_examples", "title"), inside=("metric",), also={"metric": "name"}
     ),

@@ -58,7 +58,7 @@ def row_names(findings: Findings, asked: Sequence[str] = ()) -> tuple[str, ...]:
         return tuple(dict.fromkeys(_first(row).metric.name for row in _results(described_rows)))
     names = [_first(row).metric.name for row in described_rows]
     for name in asked:
-        require_metric(name, names, "any experiment (--rows)")
+        require_metric(name, names, option="--rows")
     primary = [findings.primary] if findings.primary in names and findings.primary not in asked else []
     return tuple(dict.fromkeys((*primary, *asked)))
 

@@ -199,7 +199,7 @@ def weak_models(experiments: Sequence[Experiment], name: str, bound: float) -> t
     Source: Pham et al. (2020), who exclude weak models without a stated rule.
     """
     names = {metric.name for experiment in experiments for metric in experiment.metrics}
-    require_metric(name, sorted(names), "any experiment")
+    require_metric(name, sorted(names))
     if math.isnan(bound):
         raise InputError(f"The bound of weak models for {name} is not a number.", "Give it in units of the metric.")
     return tuple(

@@ -11,9 +11,9 @@ Source: Anscombe (1953) and Chow & Robbins (1965) for the rule; Starr (1966) for
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from deviate.errors import InputError
+from deviate.model.design import PrecisionTarget
 from deviate.model.estimates import Estimate, Unavailable
 from deviate.model.phrases import Note, remarks
 from deviate.model.records import Experiment
@@ -27,24 +27,6 @@ FEWEST = 3
 MIN_RUNS = 5
 """Default of the number of runs from which the target can count as reached."""
 _TARGET = re.compile(r"\s*(\S.*?)\s*(?:±|\+/-|\+-)\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(%?)\s*")
-
-
-@dataclass(frozen=True, slots=True)
-class PrecisionTarget:
-    """The target width of the interval of a mean.
-
-    Attributes:
-        half_width: in units of the metric, or, with `is_percent`, in percent of the mean.
-    """
-
-    metric: str
-    half_width: float
-    is_percent: bool = False
-
-    @property
-    def text(self) -> str:
-        """The target as text, `test_acc ±0.5`, for records and messages; `parse_target` reads it back."""
-        return f"{self.metric} ±{self.half_width:.12g}{'%' if self.is_percent else ''}"
 
 
 def parse_target(text: str) -> PrecisionTarget:

@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 from scipy import special
 
-from deviate.model.comparisons import Description, SpreadVerdict, SpreadWord
+from deviate.model.comparisons import LESS_STEADY, Description, SpreadVerdict, SpreadWord
 from deviate.model.estimates import SPREAD_RUNS, Estimate, Interval, Test, Unavailable
 from deviate.model.phrases import Method, Note, Reason, remarks
 from deviate.series.score import LARGEST
@@ -122,7 +122,7 @@ def _judge_spread(
         return "undecided", Reason.NO_ROBUST_TEST(outer.confidence, brown_forsythe.reason)
     if brown_forsythe.p_value >= 1 - confidence:
         return "undecided", Reason.ROBUST_OPEN(outer.confidence)
-    return "steadier" if outer.high < 1 else "less steady", Reason.EXCLUDES_ONE(outer.confidence)
+    return "steadier" if outer.high < 1 else LESS_STEADY, Reason.EXCLUDES_ONE(outer.confidence)
 
 
 # Variances of variants: the share that one has in another, and what is left when parts are taken from the whole.

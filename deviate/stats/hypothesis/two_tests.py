@@ -170,13 +170,6 @@ def is_exact(n_baseline: int, n_candidate: int, *, is_paired: bool = False) -> b
     return n_ways <= MOST_ARRANGEMENTS
 
 
-def _sides(baseline: Vector, candidate: Vector, *, is_paired: bool) -> "_Runs | _Pairs":
-    if is_paired:
-        largest = np.maximum(np.abs(baseline).max(axis=1), np.abs(candidate).max(axis=1))
-        return _Pairs(candidate - baseline, 4 * np.spacing(largest))
-    return _Runs(baseline, candidate)
-
-
 class _Comparisons:
     """Comparisons by their differences and standard errors in units of `scale`, an entry for each."""
 
@@ -387,6 +380,13 @@ class _Pairs(_Comparisons):
         turned = 2 * sums - float(self.values[0].sum())
         distance = _limit_of_distances(direction * turned, 2 * n_own - self.n, self.n, 2 * tail, is_exact=is_exact)
         return float((self.difference[0] + direction * max(half, distance)) * self.scale[0])
+
+
+def _sides(baseline: Vector, candidate: Vector, *, is_paired: bool) -> _Runs | _Pairs:
+    if is_paired:
+        largest = np.maximum(np.abs(baseline).max(axis=1), np.abs(candidate).max(axis=1))
+        return _Pairs(candidate - baseline, 4 * np.spacing(largest))
+    return _Runs(baseline, candidate)
 
 
 def _t_tail(t: Vector, df: Vector, side: Side) -> Vector:

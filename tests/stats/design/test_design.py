@@ -137,7 +137,7 @@ def test_looks_end_at_the_most_runs_and_cost_fewer_on_average() -> None:
 
 
 def test_a_pilots_interval_gives_a_range_of_runs() -> None:
-    pilot = Pilot("base", "acc", "%", 10, 0.2, Interval(0.138, 0.365, 0.95, "chi-square"))
+    pilot = Pilot("acc", "%", 10, 0.2, Interval(0.138, 0.365, 0.95, "chi-square"))
     low, high = find_design(Question(effect=1.0), pilot).runs_range  # type: ignore[misc]
     assert low == find_design(Question(effect=0.2 / 0.138)).runs
     assert high == find_design(Question(effect=0.2 / 0.365)).runs

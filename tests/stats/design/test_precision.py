@@ -7,11 +7,11 @@ from samples import sample
 from scipy import stats as scipy_stats
 
 from deviate.errors import InputError
+from deviate.model.design import PrecisionTarget
 from deviate.model.estimates import Unavailable
 from deviate.model.phrases import Reason
 from deviate.stats.design.precision import (
     MIN_RUNS,
-    PrecisionTarget,
     forecast,
     half_width,
     is_precise_enough,
