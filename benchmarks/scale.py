@@ -120,9 +120,9 @@ def write_run(run: Path, spec: Spec, template: Path) -> None:
     for path in event_files(template):
         lines = []
         for line in path.read_text().splitlines(keepends=True):
-            if line.startswith('["value"'):
+            if line[1:2].isdigit():
                 event = json.loads(line)
-                event[5] += shifts[event[6]] + rng.gauss(0.0, 0.1)
+                event[4] += shifts[event[5]] + rng.gauss(0.0, 0.1)
                 line = json.dumps(event) + "\n"  # noqa: PLW2901
             lines.append(line)
         (attempt / path.name).write_text("".join(lines))

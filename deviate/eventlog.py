@@ -3,9 +3,10 @@
 Standard library only and Python 3.8, for this file travels into the user's process with the guest.
 
 One event is one line of strict JSON: an array of the name of its kind and the fields of that kind, which are declared
-below. Floats are written in their shortest form that reads back to the same bits; NaN and infinities are the strings
-"nan", "inf", "-inf". A file has one writer, grows only at its end, and may end in a torn line. Its name ends in CUT
-when the disk did not take all of it.
+below. A value, of which there are millions, is its fields alone: only its line begins with a number. Floats are written
+in their shortest form that reads back to the same bits; NaN and infinities are the strings "nan", "inf", "-inf". A file
+has one writer, grows only at its end, and may end in a torn line. Its name ends in CUT when the disk did not take all
+of it.
 
 `seconds` are since the start event, to the millisecond; in runs that were imported "nan" where nobody knows. `file` and
 `line` are a place in the project; a file of "" is none.
@@ -362,7 +363,9 @@ def encode(kind: str, *items: object) -> str:
         LookupError: there is no such kind.
         TypeError: it has another number of fields.
     """
-    return json.dumps([kind, *event_of(kind, *items)], default=str, allow_nan=False) + "\n"
+    event = event_of(kind, *items)
+    words = list(event) if kind == "value" else [kind, *event]
+    return json.dumps(words, default=str, allow_nan=False) + "\n"
 
 
 def event_of(kind: str, *items: Any) -> tuple[Any, ...]:
@@ -370,10 +373,22 @@ def event_of(kind: str, *items: Any) -> tuple[Any, ...]:
     return KINDS[kind](*items)
 
 
+def line_starts(kind: str) -> tuple[bytes, ...]:
+    """How the lines of a kind may begin."""
+    return tuple(b"[%d" % digit for digit in range(10)) if kind == "value" else (('["%s",' % kind).encode(),)
+
+
+def fields_of(line: str | bytes) -> tuple[str, list[Any]]:
+    """The name of the kind of a line, and its fields. Raises ValueError, TypeError or LookupError for no event."""
+    words = json.loads(line)
+    return ("value", words) if type(words[0]) is int else (words[0], words[1:])
+
+
 def decode(line: str | bytes) -> tuple[Any, ...]:
     """Read one line back. Raises ValueError for anything that is not a whole event of a kind that is known here."""
     try:
-        return event_of(*json.loads(line))
+        kind, fields = fields_of(line)
+        return event_of(kind, *fields)
     except (TypeError, LookupError):
         raise ValueError("not an event") from None
 

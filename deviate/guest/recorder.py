@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 STAMP_S = 0.001
 """Resolution of the time beside a value: writing it anew for each one would cost a fifth of the tap."""
-UNLABELLED = ", null]\n"
+END = "]\n"
+"""Of the line of a value without a label."""
 JOINT = ": "
 """Between the value of a label variable and the key of an item of what is reported under it."""
 UNSEEN = -1
@@ -51,7 +52,7 @@ class RunningLoop:
 
     def __init__(self, number: int, frame: int = 0, code: CodeType | None = None, caller: int = 0) -> None:
         self.id = number
-        self.head = "%d, " % number
+        self.head = "%d," % number
         self.step = -1
         self.frame = frame
         self.code = code
@@ -109,7 +110,7 @@ class LinePrefixes(dict):  # type: ignore[type-arg]  # Python 3.8 knows no dict[
     """The prefixes of a site's lines."""
 
     def __missing__(self, site: int) -> str:
-        head = self[site] = '["value", %d, ' % site
+        head = self[site] = "[%d," % site
         return head
 
 
@@ -169,7 +170,7 @@ class Recorder:
         self.window = 0.0
         self.stamped = 0.0
         self.seconds = "0"
-        self.stamp = "], 0, "
+        self.stamp = "],0,"
         self.in_window = 0
         self.running: dict[int, list[RunningLoop]] = {}
         self.counts: dict[int, LoopCount] = {}
@@ -327,13 +328,13 @@ class Recorder:
     def numbers(self, site: int, numbers: Numbers, label: object, frame: FrameType) -> None:
         """Record numbers at a site, with `label` for the report and the numbers' own labels for items."""
         for text, number in label_numbers(None if label is None else str(label), numbers, JOINT):
-            self.line(self.heads[site], number, frame, UNLABELLED if text is None else ", %s]\n" % _quoted(text))
+            self.line(self.heads[site], number, frame, END if text is None else ",%s]\n" % _quoted(text))
 
     def named_value(self, name: str, value: object, frame: FrameType) -> None:
         """Record a value that a framework reports by name."""
         for suffix, number in read(value):
             full = name if suffix is None else "%s_%s" % (name, suffix)
-            self.line('["named", %s, ' % _quoted(full), number, frame, "]\n")
+            self.line('["named",%s,' % _quoted(full), number, frame, END)
 
     def line(self, head: str, number: float | DeferredScalar, frame: FrameType, tail: str) -> None:
         """Record one value with its time, loops and the calls that lead to `frame`: the hot path, in one function."""
@@ -347,7 +348,7 @@ class Recorder:
             if len(stack) == 1:
                 loops = f"{stack[0].head}{stack[0].step}"
             else:
-                loops = ", ".join([loop.head + str(loop.step) for loop in stack])
+                loops = ",".join([loop.head + str(loop.step) for loop in stack])
         else:
             loops = ""
         way: list[int] = []
@@ -375,7 +376,7 @@ class Recorder:
     def _stamp(self, now: float) -> None:
         self.stamped = now
         self.seconds = "%.3f" % (now - self.began)
-        self.stamp = "], %s, " % self.seconds
+        self.stamp = "],%s," % self.seconds
 
     def settle(self) -> None:
         """Read values that are pending on accelerators."""
@@ -394,7 +395,7 @@ class Recorder:
             if number is None:
                 number = self.declared[calls] = len(self.declared)
                 self.event("path", number, calls)
-        self.ways[key] = way = "%d, [" % number
+        self.ways[key] = way = "%d,[" % number
         return way
 
     def _calls(self, frame: FrameType) -> tuple[tuple[str, int], ...]:
@@ -508,7 +509,7 @@ class Recorder:
         now = perf_counter()
         if now - self.stamped >= STAMP_S:
             self._stamp(now)
-        self.buffer.append(f'["step", {loop}, {step}, {self.seconds}]\n')
+        self.buffer.append(f'["step",{loop},{step},{self.seconds}]\n')
         if now - self.window >= WINDOW_S or self.in_window < EAGER:
             self._keep_up(now)
         if self.at_main_step:

@@ -8,7 +8,7 @@ from sys import _getframe
 from types import FrameType
 
 from .annotations import TYPE_CHECKING, Any, Callable, Iterable
-from .recorder import MOST_COMPARED, UNLABELLED, Recorder, RunningLoop
+from .recorder import END, MOST_COMPARED, Recorder, RunningLoop
 from .values import ABSENT, DeferredScalar, item
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def log(site: int, value: Any, label: object = None) -> Any:
         return value
     try:
         if type(value) is float and label is None:  # almost all values: they skip the general case
-            _line(_heads[site], value, _getframe(1), UNLABELLED)
+            _line(_heads[site], value, _getframe(1), END)
         else:
             _recorder.value(site, value, label, _getframe(1))
     except Exception as error:

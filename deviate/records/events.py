@@ -3,7 +3,6 @@
 A file is read piece by piece and folded at once, so that a value takes 24 bytes, and a step none.
 """
 
-import json
 import os
 from array import array
 from collections import Counter
@@ -17,7 +16,7 @@ from typing import Any, TypeVar
 from msgspec import convert
 
 from deviate import eventlog
-from deviate.eventlog import event_of, number
+from deviate.eventlog import event_of, fields_of, line_starts, number
 from deviate.model.analysis import Place
 from deviate.model.cost import Pace, Profile
 from deviate.model.places import place_text
@@ -152,7 +151,6 @@ T = TypeVar("T")
 UNKNOWN_MAIN = -1
 """The guest's number for the main loop of a managed framework that the analysis did not find."""
 LARGEST_STEP = 1 << 53
-VALUES = frozenset({"value", "named"})
 
 
 class _Steps:
@@ -210,10 +208,10 @@ def read_events(
                 if event[1] in loops:
                     loops[event[1]].begin(event[2])
                     log.has_main = True
-            elif kind in VALUES:
-                ordinal += kind == "value"
-                caption = captions.get(ordinal) if kind == "value" else None
-                _, origin, way, around, seconds, value, *rest = event
+            elif (is_at_site := type(kind) is int) or kind == "named":
+                ordinal += is_at_site
+                caption = captions.get(ordinal) if is_at_site else None
+                origin, way, around, seconds, value, *rest = event if is_at_site else event[1:]
                 if type(value) is not float or type(seconds) is not float:
                     value, seconds = float(number(value)), float(seconds)
                 if main is not None and main.is_announced and around and around[0] == main_loop:
@@ -225,7 +223,7 @@ def read_events(
                 label = rest[0] if rest else None
                 key = (origin, way, label, id(caption), phase)
                 if key not in targets:
-                    site, reported = (int(origin), None) if kind == "value" else (None, str(origin))
+                    site, reported = (origin, None) if is_at_site else (None, str(origin))
                     metric = name(ValueSource(site, reported, log.ways[way], label, caption, phase))
                     targets[key] = None if metric is None else log.points.setdefault(metric, Points())
                 points = targets[key]
@@ -348,20 +346,20 @@ def events_in(path: Path, *kinds: str, end_bytes: int | None = None) -> Iterator
     Raises:
         OSError: the file cannot be read.
     """
-    marks = tuple(f'["{kind}",'.encode() for kind in kinds)
+    marks = tuple(mark for kind in kinds for mark in line_starts(kind))
     with path.open("rb") as file:
         if end_bytes is not None:
             file.seek(max(0, os.fstat(file.fileno()).st_size - end_bytes))
         for line in file:
             if line.startswith(marks):
                 with suppress(*BAD):
-                    kind, *fields = json.loads(line)
+                    kind, fields = fields_of(line)
                     yield kind, event_of(kind, *fields)
 
 
 def has_values(attempt: Path) -> bool:
     """Whether any process of an attempt recorded a value. Raises OSError."""
-    return any(True for path in event_files(attempt) for _ in events_in(path, *VALUES))
+    return any(True for path in event_files(attempt) for _ in events_in(path, "value", "named"))
 
 
 def data_events(attempt: Path) -> ProcessLog:

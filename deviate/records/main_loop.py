@@ -158,6 +158,6 @@ def _values(attempt: Path) -> Iterator[tuple[int, dict[int, int]]]:
     for path in event_files(attempt):
         for event in json_lines(path):
             with suppress(*BAD):
-                if event[0] == "value":
-                    loops = event[3]
-                    yield int(event[1]), dict(zip(loops[::2], loops[1::2], strict=True))
+                if type(event[0]) is int:
+                    loops = event[2]
+                    yield event[0], dict(zip(loops[::2], loops[1::2], strict=True))

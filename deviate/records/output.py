@@ -195,8 +195,8 @@ def _read(path: Path, printed: Mapping[int, Place], main_loop: int | None) -> _P
                     process.n_steps += 1
             elif kind == "path":
                 ways[event[1]] = " < ".join(f"{file}:{line}" for file, line in reversed(event[2]))
-            elif kind == "value":
-                _, site, way, loops, _, value, *rest = event
+            elif type(kind) is int:
+                site, way, loops, _, value, *rest = event
                 label = rest[0] if rest else None
                 place = printed.get(site)
                 if label is not None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deviate.base.git import SAFE
 from deviate.errors import RunError
-from deviate.eventlog import BY_NAME, StepEntry, decode
+from deviate.eventlog import BY_NAME, StepEntry, decode, line_starts
 from deviate.records.events import UNKNOWN_MAIN, has_values
 from deviate.records.layout import event_files, log_files
 from deviate.records.schema import Manifest
@@ -18,8 +18,7 @@ TAIL_BYTES = 16_384
 """Bytes that are read per file and time; the display does not need the events in between."""
 
 
-VALUES = (b'["value"', b'["named"')
-STEP = b'["step"'
+VALUES, STEP = line_starts("value") + line_starts("named"), line_starts("step")
 
 
 class Progress:

@@ -27,7 +27,7 @@ def step(number: int) -> list[object]:
 
 
 def value(number: float, *, site: int = 0, at: int | None = None, key: str | None = None) -> list[object]:
-    return ["value", site, 0, [] if at is None else [0, at], 0.1, number, *([] if key is None else [key])]
+    return [site, 0, [] if at is None else [0, at], 0.1, number, *([] if key is None else [key])]
 
 
 def words(output: LoggedOutput) -> list[str | None]:

@@ -23,7 +23,7 @@ def add(attempt: Path, text: str) -> None:
 
 
 def test_a_run_that_tells_nothing_started_from_nothing(attempt: Path) -> None:
-    add(attempt, '["value", 0, 0, [], 0.1, 0.5, "[\\"checkpoint\\", 1]"]\n')
+    add(attempt, '[0, 0, [], 0.1, 0.5, "[\\"checkpoint\\", 1]"]\n')
     assert CheckpointWatch(attempt).look() is None
 
 

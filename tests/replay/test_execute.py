@@ -16,6 +16,7 @@ from pathlib import Path
 import planned
 import pytest
 from planned import execute
+from recorded import events_of
 
 from deviate.errors import RecordError, RunError
 from deviate.model.plan import Settings
@@ -80,8 +81,7 @@ def test_output_is_kept_byte_for_byte_and_values_are_recorded(frozen: Make) -> N
     (outcome,) = run(it, 1)
     assert (outcome.folder / "stdout.log").read_text() == "acc 0.0000\nacc 0.3333\nacc 0.6667\n''\n"
     assert (outcome.folder / "stderr.log").read_text() == "warned\n"
-    events = [json.loads(line) for path in outcome.folder.glob("events-*") for line in path.read_text().splitlines()]
-    assert [event[5] for event in events if event[0] == "value"] == [0.0, 1 / 3, 2 / 3]
+    assert [event[5] for event in events_of(outcome.folder) if event[0] == "value"] == [0.0, 1 / 3, 2 / 3]
 
 
 def test_failures_are_outcomes_and_the_others_go_on(frozen: Make) -> None:

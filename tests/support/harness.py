@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import forked
+from recorded import events_of
 
 import deviate
 from deviate import eventlog
@@ -202,10 +203,5 @@ class Child:
             (self.text, *self.files.values()),
             is_cold=is_cold,
         )
-        events = [
-            json.loads(line)
-            for path in sorted((self.folder / "attempt-1").glob("events-*.jsonl"))
-            for line in path.read_text().splitlines()
-            if eventlog.decode(line)  # every line is a whole event of its kind
-        ]
+        events = events_of(self.folder / "attempt-1")
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode(), events, work)

@@ -72,6 +72,12 @@ def edit_record(path: Path, **fields: Any) -> None:
     path.write_text(json.dumps(with_digest({**json.loads(path.read_text()), **fields})))
 
 
+def events_of(attempt: Path) -> list[list[Any]]:
+    """All events of an attempt: the name of the kind of each, and its fields."""
+    lines = [line for path in sorted(attempt.glob("events-*")) for line in path.read_text().splitlines()]
+    return [[eventlog.fields_of(line)[0], *eventlog.decode(line)] for line in lines]
+
+
 def start(*, pid: int = 1, rank: int | None = None, at: float | None = None) -> str:
     facts = {"pid": pid, "ppid": 0, "rank": rank, "time": time.time() if at is None else at}
     return encode("start", eventlog.SCHEMA, facts) + encode("path", 0, [])
@@ -80,4 +86,5 @@ def start(*, pid: int = 1, rank: int | None = None, at: float | None = None) -> 
 def value_line(
     site: int, number: float, *, way: int = 0, loops: tuple[int, ...] = (), label: str | None = None, at: float = 0.1
 ) -> str:
-    return f'["value", {site}, {way}, {list(loops)}, {at}, {number_text(number)}, {json.dumps(label)}]\n'
+    tail = "" if label is None else f", {json.dumps(label)}"
+    return f"[{site}, {way}, {list(loops)}, {at}, {number_text(number)}{tail}]\n"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from planned import execute, plan
+from recorded import events_of
 
 from deviate import eventlog
 from deviate.analysis.analyze import analyze
@@ -89,12 +90,7 @@ class Replayed:
         )
         specs = plan(snapshot, command=self.words, cwd=self.cwd, variant=defined, runs=1, seed=0)
         (outcome,) = execute(specs, snapshot, folder)
-        events = [
-            json.loads(line)
-            for log in sorted(outcome.folder.glob("events-*"))
-            for line in log.read_text().splitlines()
-            if eventlog.decode(line)  # every line is a whole event of its kind
-        ]
+        events = events_of(outcome.folder)
         assert not [event for event in events if event[0] == "error"]
         expressions = {it.id: it.fields[0] if it.form in {"format", "mapping"} else it.expression for it in found.sites}
         lines = {loop.id: loop.line for loop in found.loops}

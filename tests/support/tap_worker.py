@@ -78,11 +78,14 @@ def begin(manifest: Any) -> Any:
 
 def end(recorder: Any) -> list[object]:
     """The events."""
+    from _deviate_guest import eventlog
+
     recorder.close()
     if recorder.fd is not None:
         os.close(recorder.fd)
     folder = Path(recorder.folder)
-    events = [json.loads(line) for path in folder.iterdir() for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [line for path in folder.iterdir() for line in path.read_text(encoding="utf-8").splitlines()]
+    events = [[eventlog.fields_of(line)[0], *eventlog.decode(line)] for line in lines]
     shutil.rmtree(folder)
     return events
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from recorded import events_of
 
 from deviate.errors import RunError
 from deviate.model.plan import Settings
@@ -103,8 +104,7 @@ def test_a_run_completes_and_its_values_and_output_are_recorded(place: Place, or
     attempt = outcomes[order].folder
     assert (attempt / "stdout.log").read_text() == "acc 0.0000\nacc 0.3333\nacc 0.6667\n"
     assert (attempt / "stderr.log").read_text() == "warned\n"
-    events = [json.loads(line) for path in attempt.glob("events-*") for line in path.read_text().splitlines()]
-    assert [event[5] for event in events if event[0] == "value"] == [0.0, 1 / 3, 2 / 3]
+    assert [event[5] for event in events_of(attempt) if event[0] == "value"] == [0.0, 1 / 3, 2 / 3]
     assert json.loads((attempt / "result.json").read_text())["status"] == "completed"
     kinds = [kind for kind, _ in itertools.groupby(news, lambda update: update.kind)]
     assert kinds == ["started", "progress", "finished"]
