@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
@@ -22,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from harness import Child
 from recorded import make_metric, make_plan, write_manifest
 
-from deviate.model.plan import SCORES_NUMBER, Spec
+from deviate.model.plan import Spec
 from deviate.records.layout import attempt_folder, event_files, runs_folder, snapshot_folder, spec_file
 from deviate.records.plans import create_experiment, new_experiment_folder
 from deviate.records.read import read_experiment
@@ -55,7 +54,7 @@ def experiment(deviate: Path, events: Path, n_runs: int) -> Path:
     """An experiment whose runs all left these events."""
     folder = new_experiment_folder(deviate, f"runs-{n_runs}-{events.stat().st_size}")
     write_manifest(snapshot_folder(folder), [make_metric("acc")])
-    create_experiment(folder, replace(make_plan(name=folder.name, runs=n_runs), scores=SCORES_NUMBER))
+    create_experiment(folder, make_plan(name=folder.name, runs=n_runs))
     for replicate in range(n_runs):
         spec = Spec("0" * 64, ("python", "train.py"), ".", "as-is", replicate)
         run = runs_folder(folder) / run_id(spec)

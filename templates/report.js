@@ -37,8 +37,6 @@
       const button = document.createElement("button");
       button.type = "button";
       button.append(...head.childNodes);
-      // A button holds no other stop of the keyboard: it shows what the words on it mean itself.
-      all("abbr", button).forEach((term) => { term.removeAttribute("tabindex"); button.title = term.title; });
       head.append(button);
       button.addEventListener("click", () => {
         const now = head.getAttribute("aria-sort");

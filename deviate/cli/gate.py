@@ -414,8 +414,6 @@ def baseline_of(
                 )
                 for run in experiment.runs
             ),
-            streams=experiment.streams,
-            scores=experiment.scores,
         )
     )
 

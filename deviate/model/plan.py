@@ -8,12 +8,6 @@ from deviate.model.analysis import Direction, Metric, Role
 
 Stream = Literal["init", "shuffle", "augment", "dropout", "split", "other"]
 """What random numbers are drawn for. `split`: which examples train and which test. `other`: what no stream explains."""
-STREAMS_NUMBER = 1
-"""What belongs to which stream, as a number: with another one, "varied" and "held" mean something else. An experiment
-keeps the one that it began with, for its guest lies in its snapshot.
-"""
-SCORES_NUMBER = 1
-"""How a score is made of what a run reported, as a number; scores of two numbers are not the same quantity."""
 Factor = Literal["hash", "kernels", "autotune", "precision", "threads", "onednn"]
 """What else may make runs differ: the hash seed of Python; nondeterministic kernels, the search for the fastest one,
 reduced precision (TF32): the implementation factors; thread count and oneDNN: the configuration, which rounds
@@ -140,7 +134,6 @@ class Spec:
             test-time augmentations with commas between, `profile` the steps of the main loop that are profiled, the
             first one and the first one after, as "1:11"; `trace` and what begins with it, which `deviate diverge` asks
             for: the level of a trace and its window, as docs/reference/traces.md has them. Empty: nothing.
-        streams, scores: as `STREAMS_NUMBER` and `SCORES_NUMBER` were when the experiment began.
         varied: the streams whose seeds differ between replicates. The seeds follow from it, so it is no part of the
             hash; the guest needs it to keep a division of the data that the script fixes by a seed, unless it varies.
         weights: places of draws before the training that are first values of weights, as in `Plan`; None where this run
@@ -158,8 +151,6 @@ class Spec:
     then: tuple[tuple[str, ...], ...] = ()
     wrap: tuple[str, ...] = ()
     capture: tuple[tuple[str, str], ...] = ()
-    streams: int = 1
-    scores: int = 1
     varied: tuple[str, ...] = field(default=(), compare=False)
     weights: tuple[str, ...] | None = field(default=(), compare=False)
 

@@ -402,8 +402,6 @@ class Experiment:
         revision: None where the project is in no repository, or the record does not tell.
         injected: a file each; empty where nothing was put into any, as in what was imported.
         flags: words under which further runs are like these, such as ("--env", "A=1").
-        streams, scores: numbers of what belongs to which stream and of how a score is made, as in `Spec`; None where
-            deviate did not run it.
         past_comparisons: those in which it was the baseline, one per candidate, the oldest first.
         counter: how the script counts the steps of the main loop in what it reports; None where it does not, or where
             the record does not tell.
@@ -435,8 +433,6 @@ class Experiment:
     revision: Revision | None = None
     injected: tuple[InjectedCode, ...] = ()
     flags: tuple[str, ...] = ()
-    streams: int | None = None
-    scores: int | None = None
     past_comparisons: tuple[PastComparison, ...] = ()
     siblings: tuple[str, ...] = ()
     counter: LoopCounter | None = None

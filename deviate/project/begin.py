@@ -14,7 +14,7 @@ from deviate.base.decisions import log_decision, timed_stage
 from deviate.base.redaction import redact_words
 from deviate.errors import InputError
 from deviate.model.analysis import TEXT_SINK, Analysis
-from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, PrimaryChoice, Selection, Settings, Snapshot
+from deviate.model.plan import PrimaryChoice, Selection, Settings, Snapshot
 from deviate.model.texts import first_few
 from deviate.project.command import CONFIG
 from deviate.project.prepare import PreparedScript
@@ -127,12 +127,9 @@ def _make(
 
     place = new_experiment_folder(folder, name)
     target = prepared.target
-    streams: int | None = STREAMS_NUMBER
     if like is not None:
         snapshot = take_over(like, snapshot_folder(place))
-        earlier = read_plan(like.folder.parent)
-        streams = earlier.streams  # its guest assigns draws to streams as before
-        plugins = earlier.plugins
+        plugins = read_plan(like.folder.parent).plugins
     else:
         with timed_stage("instrument", "froze the project for experiment %s", name):
             snapshot = _frozen(prepared, request, folder, place)
@@ -152,8 +149,6 @@ def _make(
         spending=request.sample_size.spending,
         precision=request.sample_size.precision,
         capture=with_defaults(request.capture),
-        streams=streams,
-        scores=SCORES_NUMBER,
         plugins=plugins,
         n_ended=0,
         origins=_origins(prepared, request),
@@ -341,7 +336,7 @@ def _go_on(plan: Plan, prepared: PreparedScript, request: Request, folder: Path)
             else {}
         ),
     )
-    notes += [*_rule_notes(plan), *_selection_notes(plan, changed.selection), *_looks_notes(plan, request)]
+    notes += [*_selection_notes(plan, changed.selection), *_looks_notes(plan, request)]
     notes += [*_capture_notes(plan, request), *_pattern_notes(place, prepared)]
     return PreparedExperiment(place, changed, tuple(notes), _script_of(prepared, request))
 
@@ -351,7 +346,7 @@ def resume_notes(experiment: PreparedExperiment) -> tuple[str, ...]:
     plan = experiment.plan
     orders = [Order(experiment.folder, spec) for spec in specs_of(plan)]
     is_whole = all(settled_attempt(order.run, order.spec) for order in orders)
-    notes = [] if is_whole else [*_environment_notes(experiment.folder, plan), *_rule_notes(plan)]
+    notes = [] if is_whole else [*_environment_notes(experiment.folder, plan)]
     if plan.precision or plan.looks:
         rule = f"until {plan.precision}" if plan.precision else "look by look"
         notes.append(f"runs are added {rule} by the command that began the experiment; resume does what is planned")
@@ -378,13 +373,6 @@ def _environment_notes(place: Path, plan: Plan) -> Iterator[str]:
     differences = environment_changed(place, now, has_machine=plan.settings.executor == "local")
     if differences:
         yield f"runs are added in another environment than those on record: {'; '.join(differences)}"
-
-
-def _rule_notes(plan: Plan) -> Iterator[str]:
-    """Rules by which an experiment goes on and new ones do not."""
-    for name, number, now in (("streams", plan.streams, STREAMS_NUMBER), ("scores", plan.scores, SCORES_NUMBER)):
-        if number != now:
-            yield f"it goes on by the rules that it began with ({name} {number}; new experiments have {now})"
 
 
 def _selection_notes(plan: Plan, selection: Selection) -> Iterator[str]:

@@ -230,8 +230,6 @@ def _plan(imported: Imported, name: str) -> Plan:
             *_unlike(imported.runs),
         ),
         tasks=imported.tasks,
-        streams=imported.streams,
-        scores=imported.scores,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from deviate.base.decisions import log_decision
 from deviate.errors import InputError, RecordError, writing
-from deviate.model.plan import SCORES_NUMBER, STREAMS_NUMBER, Selection, Settings, SweptValue, Variant
+from deviate.model.plan import Selection, Settings, SweptValue, Variant
 from deviate.model.records import PastComparison, Spending
 from deviate.records.files import lock_folder, read_record, reading, to_builtins, write_record
 from deviate.records.layout import experiment_file, experiments_folder, runs_folder, snapshot_folder
@@ -66,7 +66,6 @@ class Plan:
         tasks: names of metrics that are one measure on several tasks or data sets.
         capture: what the runs keep beside their metrics, as in `Spec.capture`; empty for nothing.
         sweep: which value of which argument this is, where it is one of a sweep.
-        streams, scores: as `STREAMS_NUMBER` and `SCORES_NUMBER` were when it began; None where deviate did not run it.
         plugins: sinks and adapters of other packages whose files lie in the snapshot.
         n_ended: runs per variant that had ended when runs were last executed to their end, which a budget or
             `--max-failures` may have set before all had.
@@ -101,8 +100,6 @@ class Plan:
     tasks: tuple[str, ...] = ()
     capture: tuple[tuple[str, str], ...] = ()
     sweep: SweptValue | None = None
-    streams: int | None = None
-    scores: int | None = None
     plugins: tuple[Plugin, ...] = ()
     n_ended: int = 0
     origins: tuple[tuple[str, str], ...] = ()
@@ -136,8 +133,6 @@ class Plan:
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+=@-]{0,99}")
 """Pattern of the name of an experiment."""
-NUMBERS = {"streams": STREAMS_NUMBER, "scores": SCORES_NUMBER}
-"""Fields with the rules by which an experiment is run and read, and the highest number that this version supports."""
 
 
 WARNS = ("on-missing", "warn")
@@ -279,19 +274,12 @@ def _write_plan(folder: Path, plan: Plan) -> None:
 
 
 def read_plan(folder: Path) -> Plan:
-    """Raises RecordError when the plan is missing or damaged, or when a newer deviate began it."""
+    """Raises RecordError when the plan is missing or damaged."""
     path = experiment_file(folder)
     plan = read_record(path, Plan)
     with reading(path):  # reports are written to folders of these names
         if not NAME.fullmatch(plan.name):
             raise ValueError(f"{plan.name!r} cannot name an experiment")
-    for name, known in NUMBERS.items():
-        number = getattr(plan, name)
-        if number is not None and number > known:
-            raise RecordError(
-                f"{plan.name} has {name} number {number}; this deviate supports up to {known}",
-                "update deviate: a newer version started this experiment",
-            )
     return plan
 
 

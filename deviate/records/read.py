@@ -248,7 +248,7 @@ def _ladder(plan: Plan) -> tuple[str, ...]:
 
 PLANNED = (
     "name", "created", "sources_hash", "n_threads", "looks", "precision", "spending", "imported",
-    "tasks", "streams", "scores", "past_comparisons",
+    "tasks", "past_comparisons",
 )  # fmt: skip
 """Fields that an experiment has from its plan as they are."""
 

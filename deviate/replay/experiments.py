@@ -314,8 +314,6 @@ def spec_of(experiment: Plan, variant: Variant, replicate: int) -> Spec:
         then=experiment.then,
         wrap=experiment.wrap,
         capture=experiment.capture,
-        streams=experiment.streams or 1,
-        scores=experiment.scores or 1,
         varied=tuple(stream for stream in variant.varied if stream in STREAMS),
         weights=None if replicate == 0 and experiment.weights else experiment.weights,
     )

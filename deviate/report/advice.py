@@ -23,7 +23,7 @@ from deviate.series.score import is_telling
 from deviate.series.sides import is_called_best
 from deviate.series.words import words_of
 from deviate.stats.describe import NO_RESULT, NOT_COUNTED
-from deviate.stats.hypothesis.paired import differing_rules, pairing_cost
+from deviate.stats.hypothesis.paired import pairing_cost
 from deviate.stats.interim_analysis import n_counted
 from deviate.stats.multiple.pairs import holm, label_of
 
@@ -65,7 +65,6 @@ def warnings_of(findings: Findings) -> tuple[str, ...]:
         warnings += _candidates_before(experiments, pairs, labels[0], alpha=1 - findings.confidence)
         warnings += _experiments_alike(experiments, labels)
         warnings += _unrouted_warnings(experiments, labels)
-        warnings += _rule_warnings(experiments, labels, is_paired=basis.is_paired)
     warnings += _metric_warnings(described, basis.matches)
     warnings += tail_warnings(described, labels)
     warnings += _margin_warnings(pairs)
@@ -130,24 +129,6 @@ def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[s
             other = by_name.get(matches.get(name, name)) or by_name.get(name)
             if other is not None:
                 warnings += _disagreements(metric, other, findings.experiment.name)
-    return warnings
-
-
-RULES = {
-    "streams": "the rule that assigns draws to streams differs, so the variants vary and hold different things",
-    "scores": "the rule that makes scores of reported values differs, so the scores are different quantities",
-}
-
-
-def _rule_warnings(experiments: Sequence[Experiment], labels: Sequence[str], *, is_paired: bool) -> list[str]:
-    """Candidates whose runs or scores follow other rules than the baseline's, from another version of deviate."""
-    warnings = []
-    for candidate, label in zip(experiments[1:], labels[1:], strict=True):
-        for name in differing_rules(experiments[0], candidate):
-            numbers = f"{getattr(experiments[0], name)} and {getattr(candidate, name)}"
-            sentence = f"{labels[0]} and {label} were started by different versions of deviate ({name} {numbers}): "
-            pairs = " They are not compared as pairs." if is_paired else ""
-            warnings.append(f"{sentence}{RULES[name]}.{pairs} Run the older one again under another name.")
     return warnings
 
 

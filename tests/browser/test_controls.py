@@ -79,23 +79,6 @@ def test_a_note_stays_below_its_row_and_what_has_no_figure_comes_last(
             assert values[: len(there)] == sorted(there, key=lambda it: sign * it)
 
 
-@pytest.mark.parametrize("look", [Look(), WITHOUT_SCRIPTS], ids=str)
-def test_a_word_says_what_it_means_where_the_focus_is(
-    browser: Browser, address_of: Callable[[str], str], look: Look
-) -> None:
-    after = "it => getComputedStyle(it, '::after').content"
-    with visit(browser, address_of("two_with_a_verdict"), look) as visited:
-        term = visited.page.locator(".verdict abbr").first
-        assert term.evaluate(after) == "none"
-        term.focus()
-        assert "Confidence interval" in term.evaluate(after)
-        if look.has_scripts:
-            button = visited.page.locator("#metrics thead button:has(abbr)", has_text="CV").first
-            button.focus()
-            assert "Coefficient of variation" in button.locator("abbr").evaluate(after)
-            assert button.locator("[tabindex]").count() == 0
-
-
 def ground_of(page: Page) -> str:
     found: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
     return found

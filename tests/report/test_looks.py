@@ -37,9 +37,9 @@ def pair(n: int, **changes: object) -> Findings:
 
 
 def forms(findings: Findings) -> dict[str, str]:
-    """Terminal and page as lines of words, without meanings and the entities that the page writes for signs."""
+    """Terminal and page as lines of words, without the entities that the page writes for signs."""
     view = build_report(findings)
-    page = re.sub("</?abbr[^>]*>", "", render(view, "html", is_full=True)).replace("&#39;", "'").replace("&lt;", "<")
+    page = render(view, "html", is_full=True).replace("&#39;", "'").replace("&lt;", "<")
     return {"terminal": " ".join(render(view, "terminal", width=400).split()), "page": " ".join(page.split())}
 
 

@@ -55,7 +55,6 @@ class Imported:
         tasks: names of metrics that are one measure on several tasks or data sets.
         stated: how metrics are read, where it stood there; of others the names tell.
         notes: sentences for the user: what was guessed and how to say otherwise, what was relabelled, what is missing.
-        streams, scores: as in `Experiment`; None where deviate did not run it, or that was not kept.
         arguments: those of `deviate import` by which it was read, where it is no file.
     """
 
@@ -66,8 +65,6 @@ class Imported:
     tasks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     stated: Mapping[str, MetricEntry] = field(default_factory=dict)
-    streams: int | None = None
-    scores: int | None = None
     arguments: tuple[str, ...] = ()
 
 

@@ -46,7 +46,6 @@ class Baseline(Struct, kw_only=True):
         name, variant, command: of the experiment.
         deviate: version that ran it. date: the day in UTC, as 2026-11-22; empty where it is not known.
         commit: of the project, empty where it was in no git; is_dirty: whether files differed from it.
-        streams, scores: as in `Experiment`; None where deviate did not run it.
         environment: facts that bear on scores: interpreter, frameworks, devices, threads.
         metrics: by name.
         runs: by replicate.
@@ -59,8 +58,6 @@ class Baseline(Struct, kw_only=True):
     command: tuple[str, ...]
     commit: str
     is_dirty: bool
-    streams: int | None
-    scores: int | None
     environment: dict[str, str]
     metrics: dict[str, MetricEntry]
     runs: tuple[BaselineRun, ...]
@@ -94,8 +91,6 @@ def read_baseline(path: Path) -> tuple[Imported, ...]:
             runs=tuple(_to_imported_run(run, baseline) for run in baseline.runs),
             notes=(f"{path.name}: the scores of {len(baseline.runs)} runs of {origin}",),
             stated=baseline.metrics,
-            streams=baseline.streams,
-            scores=baseline.scores,
         ),
     )
 

@@ -77,9 +77,7 @@ SHAPES: dict[type, Shape] = {
     SweepFindings: Shape(without=_but("question")),
     ExperimentFindings: Shape(without=_but("descriptions"), inside=("experiment",), also={"metrics": "descriptions"}),
     # Where the rules of experiments differ, a warning says so.
-    Experiment: Shape(
-        without=_but("folder", "root", "warnings", "notes", "metrics", "streams", "scores", "n_pending", "is_cut_short")
-    ),
+    Experiment: Shape(without=_but("folder", "root", "warnings", "notes", "metrics", "n_pending", "is_cut_short")),
     # The diffs are for people, and in files of their own.
     Revision: Shape(without=_but("diff", "untracked")),
     InjectedCode: Shape(without=_but("diff")),

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 import jinja2
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from deviate.errors import ToolError
 from deviate.report.document import (
@@ -30,7 +29,6 @@ from deviate.report.forms.csv import render_csv
 from deviate.report.forms.json import embedded_json, render_json
 from deviate.report.forms.markdown import escape as escape_markdown
 from deviate.report.forms.registry import document_form
-from deviate.report.meanings import explained
 from deviate.report.medium import Medium
 from deviate.report.plots import CurvePlot, EstimationPlot, Plot
 
@@ -57,7 +55,7 @@ def render_html(document: Document, medium: Medium) -> str:
     plots = [figure.plot for section in sections for figure in _figures_in(section)]
     plots += [report.main_figure.plot] if report and report.main_figure else []
     has_captures = any(section.key == "stability" for section in sections if section not in absent)
-    page = template().render(
+    return template().render(
         document=document,
         report=report,
         sections=[section for section in sections if section not in absent],
@@ -66,7 +64,6 @@ def render_html(document: Document, medium: Medium) -> str:
         data=json_in_html(_or_nothing(embedded_json(report) if report else render_json(document, medium))),
         **_around(document, medium),
     )
-    return focus_once(page)
 
 
 def _origin(document: Document) -> Iterator[Section]:
@@ -169,27 +166,6 @@ def sparkline(plot: EstimationPlot) -> Markup:
     return trust(f'<svg class="spark" {size} aria-hidden="true">{points}</svg>')
 
 
-def explain(text: str) -> Markup:
-    """The text with the meaning of each term in it, for the pointer and for the focus."""
-    pieces = (
-        f'<abbr tabindex="0" title="{escape(meaning)}">{escape(piece)}</abbr>' if meaning else escape(piece)
-        for piece, meaning in explained(text)
-    )
-    return trust("".join(pieces))
-
-
-def focus_once(page: str) -> str:
-    """The page with a stop of the keyboard where a meaning comes first; the pointer finds it everywhere."""
-    seen: set[str] = set()
-
-    def stop_if_new(match: re.Match[str]) -> str:
-        is_new = match[1] not in seen
-        seen.add(match[1])
-        return match[0] if is_new else f"<abbr{match[1]}"
-
-    return re.sub(r'<abbr tabindex="0"( title="[^"]*")', stop_if_new, page)
-
-
 def trust(markup: str) -> Markup:
     """Mark own markup as safe; foreign text in it must be escaped already."""
     return Markup(markup)  # noqa: S704  the one place that says so
@@ -219,7 +195,6 @@ def template(name: str = PAGE) -> jinja2.Template:
     )
     tests: dict[str, Callable[[object], bool]] = {kind.__name__.lower(): partial(_is_a, kind) for kind in BLOCKS}
     environment.tests |= tests
-    environment.filters["explain"] = explain
     environment.filters["sparkline"] = sparkline
     environment.filters["markdown"] = lambda text: trust(escape_markdown(text))
     try:

@@ -45,19 +45,6 @@ def compare_pairs(baseline: Description, candidate: Description, *, confidence: 
     )
 
 
-def differing_rules(baseline: Experiment, candidate: Experiment) -> tuple[str, ...]:
-    """Rules by which one side was run or is read and the other was not, `streams` or `scores`; unknown ones are equal.
-
-    Runs of one replicate then share no seed set with one meaning, so that they are no pairs. Numbers of scores that
-    make the same of every metric of both sides are equal.
-    """
-    sides = {
-        "streams": (baseline.streams, candidate.streams),
-        "scores": (baseline.scores, candidate.scores),
-    }
-    return tuple(name for name, (one, other) in sides.items() if None not in (one, other) and one != other)
-
-
 def match_partners(baseline: Experiment, candidate: Experiment) -> Experiment:
     """The candidate with its runs numbered as the baseline's runs of the same seeds; what has no partner comes last.
 

@@ -18,7 +18,6 @@ from deviate.stats.compare import compare_descriptions, refine_p, with_adjusted_
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.hypothesis.curves import compare_curves
 from deviate.stats.hypothesis.failures import compare_completion, worst_rank
-from deviate.stats.hypothesis.paired import differing_rules
 from deviate.stats.hypothesis.survival import compare_attainment
 from deviate.stats.interim_analysis import standing
 from deviate.stats.options import AnalysisOptions
@@ -43,10 +42,9 @@ def compare_all(
     baseline = described[0]
     experiments = [findings.experiment for findings in described]
     matched = [match_metrics(baseline.descriptions, one.descriptions, options.matches) for one in described[1:]]
-    are_paired = [options.is_paired and not differing_rules(experiments[0], candidate) for candidate in experiments[1:]]
     standings = [
-        standing(experiments[0], candidate, confidence=options.confidence, is_paired=has_pairs)
-        for candidate, has_pairs in zip(experiments[1:], are_paired, strict=True)
+        standing(experiments[0], candidate, confidence=options.confidence, is_paired=options.is_paired)
+        for candidate in experiments[1:]
     ]
     base_name, *other_names = (label_of(experiment, experiments) for experiment in experiments)
     statuses = [
@@ -66,7 +64,7 @@ def compare_all(
                         after,
                         rng=_rng(options.analysis_seed),
                         confidence=at.confidence,
-                        is_paired=has_pairs,
+                        is_paired=options.is_paired,
                         spread_ratio=options.spread_ratio,
                         resamples=resamples,
                     ),
@@ -79,9 +77,7 @@ def compare_all(
             )
             for (before, after), at in zip(both, of_metrics, strict=True)
         ]
-        for both, candidate, name, of_metrics, has_pairs in zip(
-            matched, experiments[1:], other_names, statuses, are_paired, strict=True
-        )
+        for both, candidate, name, of_metrics in zip(matched, experiments[1:], other_names, statuses, strict=True)
     ]
     has_looks = any(at.plan is not None for at in standings)
     corrected, family = adjust(

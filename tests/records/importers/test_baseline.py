@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from deviate.errors import InputError
 from deviate.records.importers import MetricEntry
@@ -31,15 +30,6 @@ def test_a_file_of_the_first_format_is_read_to_the_last_bit() -> None:
 
 def test_what_was_read_is_written_byte_by_byte() -> None:
     assert baseline_text(load_baseline(SAMPLE)) == SAMPLE.read_text()
-
-
-def test_a_baseline_keeps_by_which_rules_it_was_run(tmp_path: Path) -> None:
-    first = load_baseline(SAMPLE)
-    assert (first.streams, first.scores) == (1, 1)
-    (tmp_path / "later.json").write_text(baseline_text(replace(first, streams=2)))
-    assert load_baseline(tmp_path / "later.json").streams == 2
-    (imported,) = read_files([tmp_path / "later.json"])
-    assert (experiment_of(imported).streams, experiment_of(imported).scores) == (2, 1)
 
 
 def test_other_json_is_read_as_before(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from deviate.model.comparisons import Comparison, Description, Paired
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.phrases import Reason
 from deviate.model.records import Experiment
-from deviate.report.advice import warnings_of
 from deviate.report.verdicts import verdict_reason
 from deviate.stats.compare import compare
 from deviate.stats.describe import describe_runs
@@ -82,27 +81,6 @@ def test_runs_of_deviate_pair_by_their_replicate() -> None:
     comparison = judge([before, after], AnalysisOptions(is_paired=True)).pairs[0].comparisons[0]
     assert isinstance(comparison.paired, Paired)
     assert comparison.paired.unpaired == (5,)
-
-
-def test_runs_by_other_rules_are_no_pairs_and_the_reader_is_told() -> None:
-    chosen = metric("acc", is_primary=True)
-    one, same, other = (
-        replace(experiment(name, [chosen], {"acc": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}), streams=number, scores=1)
-        for name, number in (("one", 1), ("same", 1), ("other", 2))
-    )
-    found = judge([one, same, other], AnalysisOptions(is_paired=True))
-    assert [pair.comparisons[0].is_paired for pair in found.pairs] == [True, False]
-    (told,) = [it for it in warnings_of(found) if "streams" in it]
-    assert told.startswith("one and other were started by different versions of deviate (streams 1 and 2)")
-    assert "not compared as pairs" in told
-
-
-def test_what_was_run_elsewhere_has_no_rules_that_could_differ() -> None:
-    chosen = metric("acc", is_primary=True)
-    one, other = (experiment(name, [chosen], {"acc": [0.1, 0.3, 0.2, 0.5]}) for name in ("one", "other"))
-    found = judge([replace(one, streams=2, scores=1), other], AnalysisOptions(is_paired=True))
-    assert found.pairs[0].comparisons[0].is_paired
-    assert not [it for it in warnings_of(found) if "streams" in it]
 
 
 @pytest.mark.parametrize("seed", range(5))
