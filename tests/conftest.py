@@ -26,8 +26,9 @@ from wheels import Distributions, build_distributions, install_alone
 REQUIRE = "DEVIATE_TEST_REQUIRE"
 """Set to `all`, it makes a missing interpreter or framework a failure; otherwise the test is skipped."""
 
-# No deadline of 200 ms and no check of how fast examples are made: a stall of a loaded machine is no defect.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# No deadline of 200 ms and no check of how fast examples are made: a stall of a loaded machine is no defect. Other
+# examples are drawn each time, so that many runs of the tests try more than these few.
+settings.register_profile("tests", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
 
 
@@ -229,6 +230,21 @@ def deviate_in() -> Iterator[Callable[[Path], Callable[..., Answer]]]:
 
     yield runner
     warm.end()
+
+
+@pytest.fixture(scope="session")
+def tmp_path_factory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[pytest.TempPathFactory]:
+    """Makes folders each in a parent of its own: a run links what lies beside a project, which would be hundreds."""
+    make = tmp_path_factory.mktemp
+
+    def mktemp(basename: str, numbered: bool = True) -> Path:  # noqa: FBT001, FBT002  (as in pytest)
+        folder = make(basename, numbered) / "of"
+        folder.mkdir()
+        return folder
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tmp_path_factory, "mktemp", mktemp)
+        yield tmp_path_factory
 
 
 @pytest.fixture

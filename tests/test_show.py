@@ -266,7 +266,7 @@ def test_list_tells_a_variant_a_line_and_passes_damage_by(project: Path, deviate
     assert re.match(
         r"whole +algo\+impl +2/2 completed +test_acc 90\.\d+ ± 0\.\d+ +\S+ (m?s|min.*s) +\S+ [kM]B +python", whole
     )
-    assert "is damaged" in " ".join(rest)
+    assert "is damaged" in " ".join(" ".join(rest).split())
     entries = json.loads(deviate("list", "--format", "json").out)
     assert [(it["name"], it["n_completed"], it["n_bytes"]) for it in entries] == [("whole", 2, None), ("torn", 0, None)]
 

@@ -226,11 +226,12 @@ def test_json_keeps_every_name_but_for_halves_of_characters(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_notebook_shows_what_it_shows_of_harmless_names(kind: Kind) -> None:
     hostile, harmless = Results(hostile_findings(kind)), Results(harmless_findings(kind))
-    found, expected = Elements(hostile._repr_html_()), Elements(harmless._repr_html_())
+    shown = hostile._repr_html_()
+    found, expected = Elements(shown), Elements(harmless._repr_html_())
     assert found.tags.keys() == expected.tags.keys()
     assert found.attributes <= expected.attributes
     assert found.tags["table"] == expected.tags["table"]
-    assert controls(hostile._repr_html_()) == set()
+    assert controls(shown) == set()
     assert controls(repr(hostile)) == set()
     # Not by `nunique`: pandas 2.0 takes names for equal that differ behind a zero character.
     assert len(set(hostile.scores()["metric"])) == len(set(harmless.scores()["metric"]))

@@ -356,6 +356,23 @@ def run_script() -> int:
     return run(file, os.fsencode(path), 1, None)  # type: ignore[no-any-return]
 
 
+def end(code: int) -> None:
+    """End as an interpreter does, but take apart no module save the script: those of a framework take 0.3 s."""
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+    sys.modules["__main__"].__dict__.clear()  # what it has made is told that it goes
+    gc.collect()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()
+    ctypes.CDLL(None).fflush(None)
+    os._exit(code)
+
+
 def begin() -> Server:
     """Import what was asked for, and say how many threads a forked process would miss."""
     modules, path = sys.argv[1:], sys.path[1:]
@@ -386,5 +403,6 @@ if __name__ == "__main__":
     request = server.serve()
     signal.signal(signal.SIGINT, interrupt)
     become(request, server.shelf, PATH)
-    if run_script() and getattr(sys, "last_type", None) is not KeyboardInterrupt:
-        sys.exit(1)  # an interrupted interpreter ends itself by the signal
+    code = run_script()
+    if not code or getattr(sys, "last_type", None) is not KeyboardInterrupt:
+        end(int(code != 0))  # an interrupted interpreter ends itself by the signal

@@ -54,7 +54,19 @@ MEMBERS = {
 MOST_SERVERS = 3
 """That live at a time: one takes up to 0.8 GB."""
 
-FREE = ("PYTHONPATH", "PATH", "PWD", "OLDPWD", "COLUMNS", "LINES", "PYTEST_CURRENT_TEST", "SETS")
+FREE = (
+    "PYTHONPATH",
+    "PATH",
+    "PWD",
+    "OLDPWD",
+    "COLUMNS",
+    "LINES",
+    "PYTEST_CURRENT_TEST",
+    "CUBLAS_WORKSPACE_CONFIG",
+    "RANK",
+    "WORLD_SIZE",
+    "SETS",
+)
 """Variables that no framework reads at its import; SETS is of scripts of the tests, and those of deviate count as well.
 
 Others are a server's from its beginning.

@@ -5,9 +5,10 @@ each place where the first has a hostile text the second has a plain word.
 """
 
 import dataclasses
+import functools
 import itertools
 import math
-import unicodedata
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -104,11 +105,13 @@ FAILURES: tuple[Status, ...] = ("crashed", "diverged", "timed_out", "lost")
 Say = Callable[[], str]
 
 
+@functools.cache
 def hostile_findings(kind: Kind) -> Findings:
     """Every text of `NASTY` stands at many places in it: as names of metrics, of experiments, in what runs left."""
     return _findings(kind, hostile=True)
 
 
+@functools.cache
 def harmless_findings(kind: Kind) -> Findings:
     """The same with plain words."""
     return _findings(kind, hostile=False)
@@ -116,8 +119,7 @@ def harmless_findings(kind: Kind) -> Findings:
 
 def controls(text: str) -> set[str]:
     """Characters that steer a terminal or turn the direction of text, and halves of characters."""
-    turning = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"
-    return {it for it in text if it in turning or (unicodedata.category(it) in {"Cc", "Cs"} and it != "\n")}
+    return set(re.findall("[\0-\t\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\u2028\u2029]", text))
 
 
 def _findings(kind: Kind, *, hostile: bool) -> Findings:

@@ -22,32 +22,38 @@ OUTCOMES: dict[int, Status] = {1: "diverged", 4: "crashed", 6: "timed_out", 7: "
 TRACE = ("Traceback (most recent call last):", f'  File "{"deep/" * 30}train.py", line 61', "ValueError: loss is NaN")
 
 
+@functools.cache
 def single_experiment() -> Findings:
     return judge([trained("small", n_runs=8, n_metrics=4, n_points=60)])
 
 
+@functools.cache
 def two_with_a_verdict() -> Findings:
     return judge(
         [_trained("train.py", 0.0), _trained("train_wide.py", 1.5, seed=1)], AnalysisOptions(margin=0.2, is_paired=True)
     )
 
 
+@functools.cache
 def two_undecided() -> Findings:
     return judge(
         [_trained("small", 0.0, n_runs=5), _trained("wide", 0.1, n_runs=5, seed=1)], AnalysisOptions(margin=0.05)
     )
 
 
+@functools.cache
 def eight_metrics() -> Findings:
     """Two experiments with four accuracies, two losses, a learning rate and a time."""
     return judge([_of_eight("train.py", 0.0), _of_eight("train_wide.py", 1.0, seed=1)])
 
 
+@functools.cache
 def many_candidates() -> Findings:
     shifts = enumerate((0.0, 0.1, 0.6, -0.4, 0.9, 0.2, 1.4, -0.8))
     return judge([trained(f"width {2**i}", n_runs=7, n_metrics=4, n_points=30, shift=it, seed=i) for i, it in shifts])
 
 
+@functools.cache
 def tasks() -> Findings:
     """Four methods on four data sets, the better the later."""
     return judge(
@@ -56,12 +62,14 @@ def tasks() -> Findings:
     )
 
 
+@functools.cache
 def noise_study() -> Findings:
     """Every variant that has something to tell of itself."""
     bits = [noisy_run(i, (50.0, 93.0 + 0.3 * i), f"b{i}", flips=(flip(i),)) for i in range(3)]
     return study(*usual(), spread("init", [93.2, 93.6, 93.0, 93.4]), variant("one-bit", bits))
 
 
+@functools.cache
 def failures() -> Findings:
     """Runs that ended in every way, times to a target, and curves that part."""
     return judge(
@@ -70,21 +78,25 @@ def failures() -> Findings:
     )
 
 
+@functools.cache
 def declared_looks() -> Findings:
     sides = (_scored("base", 93.41, 10), _scored("new", 93.74, 10))
     return judge([dataclasses.replace(it, looks=DECLARED) for it in sides])
 
 
+@functools.cache
 def unplanned_looks() -> Findings:
     sides = (_scored("base", 93.41, 10), _scored("new", 93.74, 10))
     return judge([dataclasses.replace(it, n_unplanned_looks=2) for it in sides])
 
 
+@functools.cache
 def imported_scores() -> Findings:
     """Numbers from a table: no curves, commands, seeds or environments."""
     return judge([_imported("old", CASES["eight"]), _imported("new", CASES["eight with ties"])])
 
 
+@functools.cache
 def degenerate() -> Findings:
     """One run against runs without spread; a metric that each side lacks; no run at all."""
     sides = (scored("one", CASES["one"]), scored("equal", CASES["eight equal"]), scored("none", CASES["nothing"]))
@@ -92,11 +104,13 @@ def degenerate() -> Findings:
     return judge([*sides, other])
 
 
+@functools.cache
 def large() -> Findings:
     """One hundred runs of thirty metrics and a thousand points each."""
     return judge([trained("large", n_runs=100, n_metrics=30, n_points=1000)])
 
 
+@functools.cache
 def captured() -> Findings:
     """All that predictions and weights tell, of runs enough for intervals and of too few."""
     return everything()

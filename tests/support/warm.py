@@ -4,6 +4,7 @@ Each command still is a process of its own, with its arguments, folder, environm
 rather than begun anew. Run as a program, this file is the process that forks: a line of JSON in, an exit code out.
 """
 
+import atexit
 import gc
 import importlib
 import json
@@ -13,6 +14,7 @@ import runpy
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -92,6 +94,8 @@ def serve() -> None:
             for module in pkgutil.walk_packages(getattr(package, "__path__", ()), f"{room.name}."):
                 if not module.name.startswith(APART):
                     importlib.import_module(module.name)
+    forms, documents = (sys.modules[f"deviate.report.{name}"] for name in ("forms.registry", "document"))
+    forms.render(documents.Document(sections=()), "html")  # or each command translates the templates of a page anew
     gc.freeze()  # what all have in common is not copied to be looked through
     asked, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -123,6 +127,24 @@ def become(asked: dict) -> None:  # type: ignore[type-arg]
     sys.argv[1:] = asked["words"]
 
 
+def end(code: object) -> None:
+    """End as an interpreter does, but take no module apart: of a short command, that is most of the time that is left.
+
+    Args:
+        code: of `SystemExit`.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    if code is not None and not isinstance(code, int):
+        sys.stderr.write(f"{code}\n")
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(int(code is not None) if not isinstance(code, int) else code)
+
+
 if __name__ == "__main__":
     serve()
-    runpy.run_module("deviate", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("deviate", run_name="__main__", alter_sys=True)
+    except SystemExit as ending:
+        end(ending.code)

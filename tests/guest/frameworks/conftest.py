@@ -25,8 +25,12 @@ def compiled_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def _compiles_a_program_once(compiled_programs: Path) -> Iterator[None]:
-    """Unless scripts are to run in new processes that share nothing."""
+    """Unless scripts are to run in new processes that share nothing.
+
+    TensorFlow is as quiet for all scripts as some of them make it, so that they have one server in common.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
         if not os.environ.get(forked.COLD):
             patch.setenv("JAX_COMPILATION_CACHE_DIR", str(compiled_programs))
             patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")

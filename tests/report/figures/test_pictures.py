@@ -80,9 +80,10 @@ def test_fonts_of_a_pdf_are_embedded_truetype() -> None:
 def test_a_pdf_carries_no_date_and_all_files_have_the_same_bytes_each_time() -> None:
     view = _trained()
     for one, other in zip(pictures(view), pictures(view), strict=True):
-        assert paper_pdf(one.plot) == paper_pdf(other.plot)
+        pdf = paper_pdf(one.plot)
+        assert pdf == paper_pdf(other.plot)
         assert paper_svg(one.plot) == paper_svg(other.plot)
-        assert PdfReader(io.BytesIO(paper_pdf(one.plot))).metadata.get("/CreationDate") is None
+        assert PdfReader(io.BytesIO(pdf)).metadata.get("/CreationDate") is None
 
 
 def test_an_svg_for_papers_needs_no_font_and_tells_its_numbers_to_those_who_cannot_see_it() -> None:

@@ -1,5 +1,6 @@
 import base64
 import dataclasses
+import functools
 import hashlib
 import json
 import re
@@ -43,6 +44,11 @@ def _studied() -> Findings:
     return study(*usual(), spread("init", [93.0, 94.0, 92.0]), variant("one-bit", bits))
 
 
+@functools.cache
+def _page(kind: str) -> str:
+    return render(build_report(_compared() if kind == "comparison" else _studied()), "html")
+
+
 def _hostile(text: str) -> Experiment:
     """An experiment in which the user's text is `text` wherever it can be."""
     metric = selected(text, expression=text, unit=text, is_primary=True)
@@ -56,7 +62,7 @@ def _hostile(text: str) -> Experiment:
 
 
 def test_the_page_asks_nothing_of_the_network() -> None:
-    page = Page(render(build_report(_compared()), "html"))
+    page = Page(_page("comparison"))
     for tag, attributes in page.elements:
         for name in ("src", "href", "action", "data", "srcset"):
             value = attributes.get(name) or ""
@@ -65,7 +71,7 @@ def test_the_page_asks_nothing_of_the_network() -> None:
 
 
 def test_the_policy_forbids_everything_but_inline_style_data_images_and_the_script_with_this_hash() -> None:
-    page = Page(render(build_report(_compared()), "html"))
+    page = Page(_page("comparison"))
     policy = next(it for tag, it in page.elements if tag == "meta" and it.get("http-equiv"))
     digest = base64.b64encode(hashlib.sha256(page.script.encode()).digest()).decode()
     assert policy["content"] == (
@@ -74,7 +80,7 @@ def test_the_policy_forbids_everything_but_inline_style_data_images_and_the_scri
 
 
 def test_the_only_scripts_are_data_and_the_one_that_is_packaged_and_no_element_listens() -> None:
-    page = Page(render(build_report(_compared()), "html"))
+    page = Page(_page("comparison"))
     assert [it.get("type") for it in page.of("script")] == ["application/json", None]
     assert page.script == (Path(__file__).parents[3] / "templates" / "report.js").read_text(encoding="utf-8")
     for reach in ("fetch", "XMLHttpRequest", "eval(", "localStorage", "sessionStorage", "innerHTML", "import("):
@@ -84,7 +90,7 @@ def test_the_only_scripts_are_data_and_the_one_that_is_packaged_and_no_element_l
 
 @pytest.mark.parametrize("kind", ["comparison", "study"])
 def test_ids_are_unique_and_every_inner_reference_has_its_target(kind: str) -> None:
-    text = render(build_report(_compared() if kind == "comparison" else _studied()), "html")
+    text = _page(kind)
     page = Page(text)
     ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -96,7 +102,7 @@ def test_ids_are_unique_and_every_inner_reference_has_its_target(kind: str) -> N
 
 @pytest.mark.parametrize("kind", ["comparison", "study"])
 def test_tables_have_captions_and_scoped_heads(kind: str) -> None:
-    page = Page(render(build_report(_compared() if kind == "comparison" else _studied()), "html"))
+    page = Page(_page(kind))
     tags = [tag for tag, _ in page.elements]
     assert tags.count("table") == tags.count("caption") > 0
     assert all(it.get("scope") in {"row", "col", "rowgroup"} for tag, it in page.elements if tag == "th")
@@ -104,7 +110,7 @@ def test_tables_have_captions_and_scoped_heads(kind: str) -> None:
 
 
 def test_equal_findings_give_equal_bytes() -> None:
-    assert render(build_report(_compared()), "html") == render(build_report(_compared()), "html")
+    assert render(build_report(_compared()), "html") == _page("comparison")
 
 
 def test_the_data_in_the_page_are_the_json_report_without_figures_per_step() -> None:
@@ -126,12 +132,17 @@ def _tags(page: Page) -> list[str]:
     return sorted(tag for tag, _ in page.elements if tag not in DRAWN)
 
 
+@functools.cache
+def _plain_tags(*, is_study: bool) -> list[str]:
+    findings = _hostile_study("plain") if is_study else judge([_hostile("plain"), scored("b", [1.0] * 5)])
+    return _tags(Page(render(build_report(findings), "html")))
+
+
 @pytest.mark.parametrize("text", NASTY)
 def test_text_of_the_user_is_shown_and_never_obeyed(text: str) -> None:
-    plain = Page(render(build_report(judge([_hostile("plain"), scored("b", [1.0] * 5)])), "html"))
     rendered = render(build_report(judge([_hostile(text), scored("b", [1.0] * 5)])), "html")
     page = Page(rendered)
-    assert _tags(page) == _tags(plain)
+    assert _tags(page) == _plain_tags(is_study=False)
     assert "49" not in "".join(page.text) or "7 * 7" not in text
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", rendered)
     rendered.encode()
@@ -163,13 +174,14 @@ def _hostile_study(text: str) -> Findings:
 
 @pytest.mark.parametrize("text", NASTY)
 def test_text_of_the_user_in_a_noise_study_is_shown_and_never_obeyed(text: str) -> None:
-    plain = Page(render(build_report(_hostile_study("plain")), "html"))
-    rendered = render(build_report(_hostile_study(text)), "html")
-    assert _tags(Page(rendered)) == _tags(plain)
+    report = build_report(_hostile_study(text))
+    rendered = render(report, "html")
+    page = Page(rendered)
+    assert _tags(page) == _plain_tags(is_study=True)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", rendered)
     rendered.encode()
-    json.loads(Page(rendered).data)
-    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", render(build_report(_hostile_study(text)), "terminal"))
+    json.loads(page.data)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", render(report, "terminal"))
 
 
 def test_the_users_markup_is_readable_as_text() -> None:
@@ -202,4 +214,4 @@ def test_a_page_of_one_variant_says_how_to_separate_the_sources() -> None:
 
 
 def test_equal_studies_give_equal_bytes() -> None:
-    assert render(build_report(_studied()), "html") == render(build_report(_studied()), "html")
+    assert render(build_report(_studied()), "html") == _page("study")

@@ -8,7 +8,7 @@ from harness import Child, Result
 
 SCRIPT = """\
 import os
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import inspect
 import numpy as np
 import tensorflow as tf
@@ -115,7 +115,7 @@ def test_graphs_and_fit_are_as_without_taps_and_recorded(tmp_path: Path) -> None
 def test_a_fit_that_fails_is_over(tmp_path: Path) -> None:
     text = """\
 import os
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import keras
 import numpy as np
 model = keras.Sequential([keras.layers.Input((2,)), keras.layers.Dense(1)])
