@@ -72,7 +72,6 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "simultaneous CI": "Confidence intervals that hold for all candidates at once.",
         "IQM": "Interquartile mean: the mean of the middle half of all scores.",
         "optimality gap": "How far scores lie below the target on average.",
-        "P(better than baseline)": "Chance that a run scores higher than one of the baseline, averaged over tasks.",
         "mean rank": "Average place over tasks; 1 is best.",
         "share of variance": "How much of the squared spread remains when only this varies.",
         "k/N": "Completed runs of all that ended for reasons of their own.",
