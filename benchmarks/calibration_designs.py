@@ -16,7 +16,7 @@ from deviate.stats.hypothesis.curves import compare_curves
 from deviate.stats.hypothesis.failures import rate_interval, rate_test, worst_rank
 from deviate.stats.hypothesis.survival import kaplan_meier, log_rank, survival_median_interval
 from deviate.stats.hypothesis.two_sample import welch
-from deviate.stats.multiple.tasks import friedman, improvement_interval, intervals, nemenyi
+from deviate.stats.multiple.tasks import friedman, intervals, nemenyi
 
 ALPHA = 0.05
 N_TASKS = 5
@@ -146,11 +146,6 @@ def middle_covered(rng: Generator, n: int) -> bool | None:
     return None if isinstance(found, Unavailable) else found.low <= 0 <= found.high
 
 
-def improvement_covered(rng: Generator, n: int) -> bool | None:
-    found = improvement_interval(tasks(rng, n), tasks(rng, n), rng=rng, confidence=0.95, n_resamples=N_RESAMPLES)
-    return None if isinstance(found, Unavailable) else found.low <= 0.5 <= found.high
-
-
 def friedman_rejects(rng: Generator, n: int) -> bool | None:
     return rejects(friedman(*rng.normal(0, 1, (4, n)).tolist(), rng=rng))
 
@@ -178,7 +173,6 @@ DESIGNS = (
     Design("worst rank; a fifth of the runs fails", "test", (5, 10, 30), worst_rank_rejects, n_trials=1500),
     Design("curves, band over all of 50 steps", "interval", (5, 10, 30), band_covers, n_trials=1000),
     Design("interquartile mean of 5 tasks, bootstrap", "interval", (5, 10, 30), middle_covered, n_trials=1500),
-    Design("improvement over 5 tasks, bootstrap", "interval", (5, 10, 30), improvement_covered, n_trials=1500),
     Design("four experiments on n tasks, Friedman", "test", (3, 5, 10, 30), friedman_rejects, n_trials=1500),
     Design("four experiments on n tasks, Nemenyi, any", "test", (3, 5, 10, 30), nemenyi_rejects, n_trials=1000),
 )

@@ -141,11 +141,11 @@ for epoch in range(3):
 """
 
 
-def test_other_test_data_are_said_after_two_runs_and_the_cure_holds_them(project: Path, study) -> None:  # type: ignore[no-untyped-def]
+def test_other_test_data_are_said_and_the_cure_holds_them(project: Path, study) -> None:  # type: ignore[no-untyped-def]
     (project / "train.py").write_text(MADE_UP)
     out, document = study("--runs", "2", "--jobs", "1", "--vary", "train.py:5", "--name", "wider")
     plain = " ".join(out.split())
-    assert "algo+impl: the first 2 runs were not tested on the same data, by a hash of test_data" in plain
+    assert "were not tested on the same data" in plain
     assert "random.random (train.py:5, other)" in plain
     assert document["evaluation"] == "differ"
     cure = plain.split("--variants ")[1].split(". ")[0].rstrip(".")

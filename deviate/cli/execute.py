@@ -13,7 +13,6 @@ from deviate.cli.app import SOME_RUNS_FAILED
 from deviate.cli.options.results import Documents
 from deviate.cli.publish import publish
 from deviate.model.plan import Settings
-from deviate.replay.between_runs import SameData, SweepEffect
 from deviate.replay.cleanup import clean_up
 from deviate.replay.experiments import PreparedExperiment, fair_order, make_executor, places_without_weights, record_end
 from deviate.replay.first_run import FirstRun
@@ -80,8 +79,7 @@ class Output:
 
             outlook = outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
             cost = FirstCost(experiments, outlook)
-            same_data, effect = SameData(experiments), SweepEffect(experiments)
-            watchers = FirstRun(experiments), same_data, effect, cost
+            watchers = FirstRun(experiments), cost
 
             def show(update: "RunUpdate") -> None:
                 watcher.show(update)

@@ -237,9 +237,6 @@ def to_document(diagnosis: Diagnosis) -> dict[str, object]:
         {
             **asdict(framework),
             "controls": _by_factor(framework.controls),
-            "device_types": [
-                {**asdict(kind), "controls": _by_factor(kind.controls)} for kind in framework.device_types
-            ],
         }
         for framework in diagnosis.frameworks
     ]

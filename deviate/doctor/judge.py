@@ -1,15 +1,16 @@
 """What deviate can control in each framework: as far as known in advance, and by facts, with how it was tested."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from deviate.doctor.children import ChildFacts
 from deviate.doctor.claims import Claims, no, nothing, partly, yes
-from deviate.doctor.devices import CPU_ALONE, STREAMS, device_types
 from deviate.model.diagnosis import Concern, Control, Framework
+from deviate.model.plan import Stream
 
 # ---------------------------------------------------------------- known in advance
 
+STREAMS = " ".join(get_args(Stream))
 FACTORS = tuple(f"{STREAMS} kernels autotune precision hash threads onednn one-bit weights".split())
 NOTHING = {
     "init": "creates no weights",
@@ -35,6 +36,7 @@ _NAMED = "draw through flax or haiku, which name their keys; or vary other, whic
 _ONE_SEED = "examples and features are drawn from one generator, which counts as other"
 _BOTH = "vary other, which includes both"
 _IN_STEPS = "weights are recorded in steps of optax or flax, and in compiled steps that return updated inputs"
+CHECK = "check that the runs of control are equal on the device before you trust other variants"
 _TREES = nothing("one-bit", "trees are in C++; deviate hashes them but cannot change them")
 
 CLAIMS: Mapping[str, Claims] = {
@@ -60,7 +62,7 @@ CLAIMS: Mapping[str, Claims] = {
         **no(
             "kernels",
             "deviate knows no switch of XLA that makes kernels deterministic or fixes their choice",
-            "check that the runs of control are equal on the device before you trust other variants",
+            CHECK,
         ),
         **nothing("autotune", "deviate knows no switch; what XLA chooses counts as kernels"),
         **no(
@@ -120,6 +122,11 @@ LIMITS: dict[str, tuple[Concern, ...]] = {
             "streams are controlled in the training thread only",
             "draw in the main thread or in worker processes",
         ),
+        Concern(
+            "draws on devices of plug-ins (hpu, mtia, npu and others)",
+            "deviate does not route the generators of such devices",
+            "draw on the CPU and move the tensors; runs report each line that draws on the device",
+        ),
     ),
     "gymnasium": (
         Concern(
@@ -145,7 +152,7 @@ LIMITS: dict[str, tuple[Concern, ...]] = {
 
 # ---------------------------------------------------------------- tested here
 
-NO_SEARCH = nothing("autotune", f"{CPU_ALONE}, and no GPU is visible")
+NO_SEARCH = nothing("autotune", "the search for the fastest kernel runs on GPUs only, and no GPU is visible")
 NO_RACES = nothing("kernels", "XLA has no known nondeterministic kernels on a CPU")
 DETERMINISTIC_OPS = "--xla_gpu_deterministic_ops=true"
 
@@ -201,7 +208,6 @@ def judge(name: str, facts: ChildFacts, fault: str, answers: Mapping[str, ChildF
         fault: why its answers are incomplete; empty if they are complete.
         python: the interpreter, for commands that the user can type.
     """
-    controls, tried = _controls(name, facts, answers), _list_trials(name, facts, answers)
     return Framework(
         name=name,
         state="broken" if fault else "works",
@@ -209,13 +215,12 @@ def judge(name: str, facts: ChildFacts, fault: str, answers: Mapping[str, ChildF
         build=facts.text("build"),
         path=facts.text("path"),
         devices=_devices(name, facts, answers),
-        device_types=() if fault else device_types(name, facts, answers, controls),
         threads=_threads(name, facts),
         wall_time_s=facts.number("wall_time_s"),
         rests_on=RESTS_ON.get(name, ""),
-        controls=() if fault else controls,
+        controls=() if fault else _controls(name, facts, answers),
         limits=() if fault else LIMITS.get(name, ()),
-        tried=() if fault else tried,
+        tried=() if fault else _list_trials(name, facts, answers),
         fault=fault,
         advice=f"run: {python} -c 'import {name}'; fix the error, or reinstall {name}" if fault else "",
     )
@@ -223,7 +228,9 @@ def judge(name: str, facts: ChildFacts, fault: str, answers: Mapping[str, ChildF
 
 def _devices(name: str, facts: ChildFacts, answers: Mapping[str, ChildFacts]) -> tuple[str, ...]:
     if name == "torch_xla":
-        return answers.get("torch_xla.devices", ChildFacts()).texts("kinds")
+        started = answers.get("torch_xla.devices", ChildFacts())
+        why = started.faults.get("kinds") or ("" if started.is_whole else f"no answer while {started.doing}")
+        return (f"{facts.text('backend')}: {why}",) if why else started.texts("kinds")
     if name not in {"torch", "tensorflow", "jax"}:
         return ()
     instructions = facts.text("instructions")
@@ -310,8 +317,11 @@ def _judge_keras(facts: ChildFacts, _answers: Mapping[str, ChildFacts]) -> Claim
 
 
 def _judge_jax(facts: ChildFacts, answers: Mapping[str, ChildFacts]) -> Claims:
-    if facts.text("backend") == "cpu":
+    backend = facts.text("backend")
+    if backend == "cpu":
         return {**NO_RACES, **NO_SEARCH}
+    if backend in {"tpu", "METAL"}:
+        return no("kernels autotune", f"the flags of XLA for GPUs do not reach {backend}", CHECK)
     if answers.get("jax.accepts", ChildFacts()).is_true("accepts"):
         return yes("kernels autotune")
     return no("kernels autotune", f"XLA does not accept {DETERMINISTIC_OPS}", "update jaxlib")

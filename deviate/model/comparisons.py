@@ -431,7 +431,6 @@ class Aggregated:
 
     Attributes:
         iqm: mean of the middle half of all scores. gap: by how much they stay below `TaskFindings.optimum` on average.
-        improvement: P(this > baseline), mean over tasks; unavailable for the baseline.
         profile: share of scores above each of `TaskFindings.thresholds`, with a pointwise band.
         rank: mean rank over tasks, 1 is best.
     """
@@ -445,8 +444,6 @@ class Aggregated:
     iqm_interval: Interval | Unavailable
     gap: Estimate
     gap_interval: Interval | Unavailable
-    improvement: Estimate
-    improvement_interval: Interval | Unavailable
     rank: Estimate
     profile: tuple[float, ...]
     profile_band: tuple[tuple[float, float], ...]

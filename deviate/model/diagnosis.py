@@ -40,33 +40,12 @@ class Concern:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceType:
-    """A type of devices that a framework knows, whether or not there is one.
-
-    Attributes:
-        name: as the framework calls it.
-        n_devices: number of them that this process may use; None where the question failed.
-        is_built: whether this installation can use such devices.
-        tested_on: where tests of deviate showed what `controls` says; empty for nowhere.
-        note: why there are none, or what failed.
-    """
-
-    name: str
-    n_devices: int | None
-    is_built: bool
-    tested_on: str = ""
-    note: str = ""
-    controls: tuple[Control, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Framework:
     """One framework in the interpreter that would run the script; `python` is the first of them.
 
     Attributes:
         build: what tells one build of a version from another.
         devices: as the framework names them, the CPU with its vector instructions first.
-        device_types: the CPU first; empty for frameworks that compute through another one or on the CPU alone.
         threads: how many it works with, in words.
         wall_time_s: what importing it took, beside other imports.
         rests_on: the framework through which it draws and computes; what holds there holds here.
@@ -81,7 +60,6 @@ class Framework:
     build: str = ""
     path: str = ""
     devices: tuple[str, ...] = ()
-    device_types: tuple[DeviceType, ...] = ()
     threads: str = ""
     wall_time_s: float | None = None
     rests_on: str = ""

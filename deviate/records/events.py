@@ -107,7 +107,6 @@ class ProcessLog:
         n_bad: lines that are no events; n_torn: 1 when the last line was cut off.
         ways: ways to sites by the numbers that the process gave them.
         points: by name of the metric.
-        first_values: places of draws that are weights.
         old_models: models that existed before the run and that it read: path and place.
         trained_s: seconds at which the last training step ended; None where none was seen.
         draws: library to the streams from which numbers were drawn.
@@ -130,7 +129,6 @@ class ProcessLog:
     seeds: list[SeedEvent] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     old_models: list[str] = field(default_factory=list)
-    first_values: list[str] = field(default_factory=list)
     trained_s: float | None = None
     errors: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
@@ -320,13 +318,13 @@ RARE: Mapping[str, Callable[[Any, ProcessLog], None]] = MappingProxyType({
     "artifact": _artifact,
     "not captured": lambda event, log: log.not_captured.append(NotCaptured(*map(str, event))),
     "write": lambda event, log: log.writes.append(str(event.path)),
-    "first value": lambda event, log: log.first_values.append(str(event.place)),
     "old model": lambda event, log: log.old_models.append(f"{event.path} (read at {event.file}:{event.line})"),
     "trained": _trained,
     "error": lambda event, log: log.errors.append(f"{event.where}: {event.message}"),
     "environment": _environment,
-    # Read by others: causes by `deviate diverge`, checkpoints and signals by the executor, loops before all else.
-    **dict.fromkeys(("chance", "checkpoint", "signal", "loops"), lambda *_: None),
+    # Read by others: causes by `deviate diverge`, checkpoints, signals and first values by the executor, loops before
+    # all else.
+    **dict.fromkeys(("chance", "checkpoint", "first value", "signal", "loops"), lambda *_: None),
 })  # fmt: skip
 """Handlers of the events that occur a few times per run, by kind; an unknown kind is a bad line."""
 
@@ -362,14 +360,9 @@ def has_values(attempt: Path) -> bool:
     return any(True for path in event_files(attempt) for _ in events_in(path, "value", "named"))
 
 
-def data_events(attempt: Path) -> ProcessLog:
-    """What the events of an attempt say about its data, and nothing else. Raises OSError."""
-    log = ProcessLog()
-    for path in event_files(attempt):
-        for kind, event in events_in(path, "evaluation", "drawn", "uncontrolled", "first value"):
-            with suppress(*BAD):
-                RARE[kind](event, log)
-    return log
+def first_values(attempt: Path) -> list[str]:
+    """Places of draws that are first values of weights. Raises OSError."""
+    return [str(event.place) for path in event_files(attempt) for _, event in events_in(path, "first value")]
 
 
 # Speed of main loops and profiler results, read from the files of an attempt.

@@ -18,7 +18,7 @@ from deviate.base.redaction import redact_words
 from deviate.errors import InUseError, RecordError, RunError
 from deviate.eventlog import CUT
 from deviate.model.plan import Settings, Snapshot, Spec
-from deviate.records.events import data_events
+from deviate.records.events import first_values
 from deviate.records.layout import (
     attempt_folder,
     attempt_number,
@@ -291,7 +291,7 @@ def finish_attempt(attempt: Attempt, ending: Ending, wall_time_s: float) -> RunU
         attempt.n_sharing,
     )
     if attempt.spec.weights is None and "init" in attempt.spec.varied and ending.status not in {"lost", "cancelled"}:
-        record_weights(attempt.order.experiment, data_events(attempt.folder).first_values)
+        record_weights(attempt.order.experiment, first_values(attempt.folder))
     shutil.rmtree(attempt.claim.temporary, ignore_errors=True)  # first, as nobody examines an attempt with a result
     if not attempt.is_taken:
         write_result(attempt.folder, result)

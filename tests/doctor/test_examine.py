@@ -270,16 +270,17 @@ def test_devices_of_xla_that_do_not_start_leave_the_framework_and_say_why(
     bare: str, fake: Callable[[str, str], None]
 ) -> None:
     """As on a machine whose TPU another process uses."""
-    fake("torch_xla", "__version__ = '2.9'\n_XLAC = __import__('types').SimpleNamespace(_xla_get_rng_seed=1)\n")
-    runtime = "device_type = lambda: 'TPU'\ndef addressable_runtime_device_count():\n    raise RuntimeError('in use')\n"
-    (Path(os.environ["PYTHONPATH"]) / "torch_xla/runtime.py").write_text(runtime)
+    fake(
+        "torch_xla",
+        "from types import SimpleNamespace\n__version__ = '2.9'\ndef _start():\n    raise RuntimeError('in use')\n"
+        "_XLAC = SimpleNamespace(_xla_get_rng_seed=1, _xla_real_devices=_start)\n",
+    )
+    (Path(os.environ["PYTHONPATH"]) / "torch_xla/runtime.py").write_text("device_type = lambda: 'TPU'\n")
 
     diagnosis = examine(bare)
 
     xla = framework(diagnosis, "torch_xla")
-    (kind,) = xla.device_types
-    assert (xla.state, kind.name, kind.n_devices, kind.tested_on) == ("works", "xla", None, "")
-    assert kind.note == "PJRT device TPU; RuntimeError: in use"
+    assert (xla.state, xla.devices) == ("works", ("TPU: RuntimeError: in use",))
     assert control(diagnosis, "torch_xla", "dropout").answer == "no"
     assert "torch_xla._XLAC._xla_set_rng_seed" in control(diagnosis, "torch_xla", "dropout").why
 
@@ -313,3 +314,17 @@ def test_nothing_is_left_behind(bare: str, project: Path, fake: Callable[[str, s
     fake("torch", KILLED)
     examine(bare)
     assert list(project.iterdir()) == []
+
+
+def test_flags_of_xla_for_gpus_hold_no_kernels_of_a_tpu(bare: str, fake: Callable[[str, str], None]) -> None:
+    fake(
+        "jax",
+        "__version__ = '0.1'\nfrom types import SimpleNamespace as S\nrandom = S(PRNGKey=0, key=0)\n"
+        "config = S(update=lambda *_: None, jax_default_matmul_precision='highest')\n"
+        "default_backend = lambda: 'tpu'\ndevices = lambda: [S(platform='tpu', device_kind='v5e')]\n"
+        "jit = lambda function: function\n",
+    )
+
+    answer = control(examine(bare), "jax", "kernels")
+
+    assert (answer.answer, answer.why) == ("no", "the flags of XLA for GPUs do not reach tpu")

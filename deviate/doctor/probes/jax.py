@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -26,29 +24,12 @@ def look(jax: Any, notes: Any) -> None:
     notes.begin_step("starting its backend, while a TPU serves one process at a time")
     notes.attempt("backend", jax.default_backend)
     notes.attempt("gpus", lambda: _devices(jax))
-    notes.attempt("device_types", lambda: _device_types(jax))
 
 
 def accepts(jax: Any, notes: Any) -> None:
     """Runs in a process with one additional flag in XLA_FLAGS: an unknown flag aborts the process."""
     notes.begin_step("starting its backend with that flag")
     notes.attempt("accepts", lambda: float(jax.jit(lambda number: number + 1)(1.0)) == 2.0)
-
-
-def _device_types(jax: Any) -> list[dict[str, Any]]:
-    """The platforms of JAX and its plug-ins, with the number of local devices or the reason why there are none."""
-    bridge = importlib.import_module("jax._src.xla_bridge")
-    started = bridge.backends()
-    errors = getattr(bridge, "_backend_errors", {})
-    names = sorted({*started, *getattr(bridge, "_backend_factories", ())} - {"cpu"})
-    types = [{"name": "cpu", "n": started["cpu"].local_device_count() if "cpu" in started else None, "is_built": True}]
-    for name in names:
-        n = started[name].local_device_count() if name in started else 0
-        why = " ".join(str(errors.get(name, "")).split())
-        is_missing = name == "tpu" and "libtpu" in why and "No such file" in why
-        why = "libtpu is not installed" if is_missing else why
-        types.append({"name": name, "n": n, "is_built": not is_missing, "why": why})
-    return types
 
 
 def _build() -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +29,6 @@ def look(tf: Any, notes: Any) -> None:
     notes.begin_step("enabling op determinism")
     notes.attempt("is_deterministic", lambda: _switch_on(tf))
     notes.attempt("refuses", lambda: _refuses(tf))
-    notes.begin_step("starting its devices")
-    notes.attempt("device_types", lambda: _device_types(tf))
 
 
 def _build(tf: Any) -> str:
@@ -68,23 +65,6 @@ def _devices(tf: Any) -> list[str]:
             details = tf.config.experimental.get_device_details(device)
             devices.append(f"{device.device_type} {details.get('device_name', device.name)}")
     return devices
-
-
-def _device_types(tf: Any) -> list[dict[str, Any]]:
-    """The types of devices with the number of logical ones, which starts them: nothing can be configured afterwards."""
-    logical = [device.device_type for device in tf.config.list_logical_devices()]
-    types = [
-        {"name": "CPU", "n": logical.count("CPU"), "is_built": True},
-        {"name": "GPU", "n": logical.count("GPU"), "is_built": bool(tf.test.is_built_with_gpu_support())},
-        {
-            "name": "TPU",
-            "n": logical.count("TPU"),
-            "is_built": importlib.util.find_spec("libtpu") is not None or "TPU" in logical,
-            "why": "" if "TPU" in logical else "a script connects to TPUs by a TPUClusterResolver",
-        },
-    ]
-    plugged = sorted(set(logical) - {"CPU", "GPU", "TPU"} - {name for name in logical if "SYSTEM" in name})
-    return types + [{"name": name, "n": logical.count(name), "is_built": True} for name in plugged]
 
 
 def _switch_on(tf: Any) -> bool:

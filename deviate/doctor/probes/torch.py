@@ -38,7 +38,6 @@ def look(torch: Any, notes: Any) -> None:
     notes.attempt("onednn", lambda: bool(torch.backends.mkldnn.is_available()))
     notes.begin_step("listing its devices")
     notes.attempt("gpus", lambda: _gpus(torch))
-    notes.attempt("device_types", lambda: _device_types(torch))
     notes.begin_step("testing its switches")
     notes.attempt("precision", lambda: _set_precision(torch))
     _answer_twice(torch, notes, torch.use_deterministic_algorithms)
@@ -70,29 +69,6 @@ def _gpus(torch: Any) -> list[str]:
     if getattr(torch, "xpu", None) is not None and torch.xpu.is_available():
         devices += [f"XPU {torch.xpu.get_device_name(index)}" for index in range(torch.xpu.device_count())]
     return devices
-
-
-def _device_types(torch: Any) -> list[dict[str, Any]]:
-    """The types of devices, with their number; that of XLA is listed with torch_xla."""
-    is_rocm = bool(getattr(torch.version, "hip", None))
-    has_xpu, has_mps = hasattr(torch._C, "_xpu_init"), bool(getattr(torch._C, "_has_mps", False))
-    types = [
-        {"name": "cpu", "n": 1, "is_built": True},
-        {
-            "name": "rocm" if is_rocm else "cuda",
-            "n": torch.cuda.device_count(),
-            "is_built": is_rocm or bool(torch.version.cuda),
-        },
-        {"name": "xpu", "n": torch.xpu.device_count() if has_xpu else 0, "is_built": has_xpu},
-        {"name": "mps", "n": int(has_mps and torch.backends.mps.is_available()), "is_built": has_mps},
-    ]
-    # Plug-ins are imported with PyTorch where they ask for it, and otherwise by the script.
-    plugin = getattr(torch._C, "_get_privateuse1_backend_name", str)()
-    for name in (plugin, "hpu", "mtia"):
-        backend: Any = getattr(torch, name, None) if name not in ("", "privateuseone") else None
-        if hasattr(backend, "device_count") and (name == plugin or backend.is_available()):
-            types.append({"name": name, "n": backend.device_count(), "is_built": True})
-    return types
 
 
 def _set_precision(torch: Any) -> bool:

@@ -25,7 +25,5 @@ def look(torch_xla: Any, notes: Any) -> None:
 
 def devices(torch_xla: Any, notes: Any) -> None:
     """Runs in a process of its own: a TPU that is in use may raise, block or end it."""
-    runtime = importlib.import_module("torch_xla.runtime")
     notes.begin_step("starting the devices of XLA, while a TPU serves one process at a time")
-    notes.attempt("n_devices", runtime.addressable_runtime_device_count)
     notes.attempt("kinds", lambda: sorted(set(torch_xla._XLAC._xla_real_devices())))

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from deviate.model.diagnosis import Answer, Control, DeviceType, Diagnosis, Framework, Machine
+from deviate.model.diagnosis import Answer, Control, Diagnosis, Framework, Machine
 from deviate.report.document import Block, Cell, Document, Facts, Items, Remark, Section, Tone, fact, listing, paragraph
 from deviate.report.format import group_pairs
 
 SHOWN: dict[Answer, str] = {"yes": "yes", "partly": "part", "no": "no", "nothing": "·"}
 TONES: dict[Answer, Tone | None] = {"yes": "good", "partly": "warning", "no": "bad", "nothing": None}
 LEGEND = "part: in part, see below · no: see below · a dot: there is nothing to control"
-UNTESTED = "yes?"
-ON_TYPES = f"indented: on this device type · {UNTESTED}: by the code, not tested on this device type"
 N_STREAMS = 6
 """The first factors are streams; they and the others make a table each."""
 
@@ -20,7 +18,6 @@ def diagnosis_document(diagnosis: Diagnosis, data: Callable[[], object] = dict) 
     frameworks = diagnosis.frameworks
     parts = (
         ("frameworks", "Frameworks", _frameworks(frameworks)),
-        ("types", "Device types", _device_types(frameworks)),
         ("controls", "What deviate can control here", _controls(frameworks)),
         ("reasons", "Not controlled, or only in part", _reasons(frameworks)),
         ("trials", "Tried here", _trials(frameworks)),
@@ -73,55 +70,22 @@ def _frameworks(frameworks: Sequence[Framework]) -> Iterator[Block]:
         yield from [Items((f"not installed: {', '.join(absent)}",))] if absent else []
 
 
-def _device_types(frameworks: Sequence[Framework]) -> Iterator[Block]:
-    rows = []
-    for framework in frameworks:
-        for number, kind in enumerate(framework.device_types):
-            n = "?" if kind.n_devices is None else str(kind.n_devices)
-            name = framework.name if number == 0 else ""
-            rows.append((name, kind.name, n, kind.tested_on or "no such device", kind.note))
-    if rows:
-        yield listing(("", "type", "here", "deviate tested on", ""), rows)
-
-
-def _others(framework: Framework) -> list[DeviceType]:
-    """Types that the build has, without the CPU and those for which the row of the framework stands."""
-    first = framework.device_types[:1]
-    return [kind for kind in framework.device_types if kind not in first and kind.is_built]
-
-
 def _controls(frameworks: Sequence[Framework]) -> Iterator[Block]:
     """Two tables: streams, and other factors."""
     shown_frameworks = [framework for framework in frameworks if framework.controls and not framework.rests_on]
     if not shown_frameworks:
         return
-    subjects = [
-        subject
-        for framework in shown_frameworks
-        for subject in (
-            (framework.name, framework.controls, _is_tested(framework)),
-            *((f"  {kind.name}", kind.controls, bool(kind.tested_on)) for kind in _others(framework)),
-        )
-    ]
-    answers = [(name, _answers(controls, is_tested=is_tested)) for name, controls, is_tested in subjects]
+    answers = [(framework.name, _answers(framework.controls)) for framework in shown_frameworks]
     factors = [control.factor for control in shown_frameworks[0].controls]
     for group in (factors[:N_STREAMS], factors[N_STREAMS:]):
         yield listing(("", *group), [(name, *(shown[factor] for factor in group)) for name, shown in answers])
     followers = [one for one in frameworks if one.rests_on and one.state == "works"]
     by_leader = group_pairs((one.rests_on, one.name) for one in followers)
-    is_untested = any(entry.text == UNTESTED for _, shown in answers for entry in shown.values())
-    has_types = is_untested or len(answers) > len(shown_frameworks)
-    follow = [f"{', '.join(names)}: as {leader}" for leader, names in by_leader.items()]
-    yield Items((*follow, LEGEND, *([ON_TYPES] if has_types else [])))
+    yield Items((*(f"{', '.join(names)}: as {leader}" for leader, names in by_leader.items()), LEGEND))
 
 
-def _is_tested(framework: Framework) -> bool:
-    return not framework.device_types or bool(framework.device_types[0].tested_on)
-
-
-def _answers(controls: Iterable[Control], *, is_tested: bool) -> dict[str, Cell]:
-    shown = SHOWN if is_tested else {**SHOWN, "yes": UNTESTED}
-    return {control.factor: Cell((shown[control.answer],), tone=TONES[control.answer]) for control in controls}
+def _answers(controls: Iterable[Control]) -> dict[str, Cell]:
+    return {control.factor: Cell((SHOWN[control.answer],), tone=TONES[control.answer]) for control in controls}
 
 
 def _reasons(frameworks: Sequence[Framework]) -> Iterator[Block]:
@@ -129,9 +93,6 @@ def _reasons(frameworks: Sequence[Framework]) -> Iterator[Block]:
         if framework.state == "broken":
             yield _explain(f"{framework.name} · broken", framework.fault, framework.advice)
         yield from _explain_controls(framework.name, framework.controls)
-        for kind in _others(framework):
-            different = [control for control in kind.controls if control not in framework.controls]
-            yield from _explain_controls(f"{framework.name} on {kind.name}", different)
         for limit in framework.limits:
             yield _explain(f"{framework.name} · {limit.what}", limit.why, limit.advice)
 

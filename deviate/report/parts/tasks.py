@@ -40,7 +40,6 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
         f"mean [{level} CI]",
         f"median [{level} CI]",
         f"optimality gap [{level} CI]",
-        f"P(better than baseline) [{level} CI]",
         "mean rank",
     )
     blocks: list[Block] = [Quote(task_sentence(tasks, level)), Facts(_facts(tasks))]
@@ -122,19 +121,17 @@ def _row(aggregate: Aggregated) -> TableRow:
             _with_interval(aggregate.mean, aggregate.mean_interval),
             _with_interval(aggregate.median, aggregate.median_interval),
             _with_interval(aggregate.gap, aggregate.gap_interval),
-            _with_interval(aggregate.improvement, aggregate.improvement_interval, places=2),
             cell_of(aggregate.rank, factor),
         ),
     )
 
 
-def _with_interval(estimate: Estimate, interval: Interval | Unavailable, places: int | None = None) -> Entry:
+def _with_interval(estimate: Estimate, interval: Interval | Unavailable) -> Entry:
     if isinstance(estimate, Unavailable):
         return Absent(estimate.reason)
     if isinstance(interval, Unavailable):
-        number = ShownNumber(estimate, 4 if places is None else places)
-        return cell(number, f" (no interval: {interval.reason})", value=estimate)
-    places = places_of_interval(interval) if places is None else places
+        return cell(ShownNumber(estimate, 4), f" (no interval: {interval.reason})", value=estimate)
+    places = places_of_interval(interval)
     return cell(ShownNumber(estimate, places), *bracket(interval, places), value=estimate)
 
 
@@ -211,8 +208,7 @@ def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> Pro
 def _footnotes(tasks: TaskFindings) -> Iterator[str]:
     yield (
         "IQM: mean of the middle half of all scores of all tasks. Mean and median: over tasks, of the mean over runs. "
-        f"Optimality gap: by how much scores stay below {number(tasks.optimum, None)} on average. P(better than "
-        "baseline): Mann–Whitney estimate, ties half, mean over tasks."
+        f"Optimality gap: by how much scores stay below {number(tasks.optimum, None)} on average."
     )
     yield (
         "Ranks are of the mean over runs on each task; the tasks are the blocks of Friedman's test, and say nothing "

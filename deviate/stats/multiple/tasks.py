@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations, product
 from types import MappingProxyType
 from typing import Any
 
@@ -183,18 +182,9 @@ def _aggregate(
     figures: dict[str, Any] = dict(estimates(scores, normalised.optimum))
     ends = intervals(scores, normalised.optimum, rng=rng, confidence=confidence, n_resamples=n_resamples)
     figures |= {f"{name}_interval": interval for name, interval in ends.items()}
-    wins: Estimate = Unavailable(Reason.REFERENCE)
-    wins_interval: Interval | Unavailable = Unavailable(Reason.REFERENCE)
-    if side:
-        wins = improvement(normalised.scores[0], scores)
-        wins_interval = improvement_interval(
-            normalised.scores[0], scores, rng=rng, confidence=confidence, n_resamples=n_resamples
-        )
     return Aggregated(
         name=name,
         **figures,
-        improvement=wins,
-        improvement_interval=wins_interval,
         rank=ranks if isinstance(ranks, Unavailable) else ranks[side],
         profile=profile(scores, thresholds),
         profile_band=profile_band(scores, thresholds, rng=rng, confidence=confidence, n_resamples=n_resamples),
@@ -287,39 +277,6 @@ def intervals(
     }
 
 
-def improvement(baseline: Strata, candidate: Strata) -> float:
-    """P(candidate > baseline) + P(equal) / 2, mean over tasks.
-
-    Source: Agarwal et al. (2021), section 4.3; Mann & Whitney (1947).
-    """
-    pairs = zip(baseline, candidate, strict=True)
-    return float(np.mean([_wins(b, a).mean() for b, a in pairs]))
-
-
-def improvement_interval(
-    baseline: Strata,
-    candidate: Strata,
-    *,
-    rng: np.random.Generator,
-    confidence: float,
-    n_resamples: int = TASK_RESAMPLES,
-) -> Interval | Unavailable:
-    """Stratified bootstrap interval of `improvement`, runs resampled on both sides."""
-    if reason := refusal(VERDICT_RUNS, *(stratum.tolist() for stratum in (*baseline, *candidate))):
-        return reason
-    if all(a.min() > b.max() or a.max() < b.min() for b, a in zip(baseline, candidate, strict=True)):
-        return Unavailable(Reason.NOT_RESAMPLED)
-    total = np.zeros(n_resamples)
-    for before, after in zip(baseline, candidate, strict=True):
-        drawn_after, drawn_before = (_counts(len(strata), rng, n_resamples) for strata in (after, before))
-        total += np.einsum("ij,ij->i", drawn_after @ _wins(before, after), drawn_before) / (len(after) * len(before))
-    sizes = [len(stratum) for stratum in (*baseline, *candidate)]
-    tail = _tail(sizes, confidence)
-    low, high = (float(end) for end in np.quantile(total / len(baseline), (tail, 1 - tail)))
-    method = Method.EXPANDED(n_resamples)
-    return Interval(low, high, confidence, method) if low < high else Unavailable(Reason.NOT_RESAMPLED)
-
-
 def profile(tasks: Strata, thresholds: Sequence[float]) -> tuple[float, ...]:
     """Share of scores above each threshold, mean over tasks.
 
@@ -338,22 +295,18 @@ def profile_band(
 ) -> tuple[tuple[float, float], ...]:
     """Pointwise stratified bootstrap band of `profile`; empty with too few runs.
 
-    How many of n resampled runs are above a threshold is binomial: no score need be resampled. Where tasks have as many
-    runs as each other, their sum is known exactly; else it is drawn.
+    How many of n resampled runs are above a threshold is binomial: no score need be resampled.
     """
     if refusal(VERDICT_RUNS, *(task.tolist() for task in tasks)):
         return ()
     sizes = [len(task) for task in tasks]
     columns, where = np.unique(_shares(tasks, thresholds), axis=1, return_inverse=True)
     tail = _tail(sizes, confidence)
-    if len(set(sizes)) == 1:
-        ends = _binomial_ends(columns.T, sizes[0], tail)
-    else:
-        ends = []
-        for shares in columns.T:
-            drawn = (rng.binomial(sizes, shares, size=(n_resamples, len(sizes))) / np.array(sizes)).mean(axis=1)
-            low, high = np.quantile(drawn, (tail, 1 - tail))
-            ends.append((float(low), float(high)))
+    ends = []
+    for shares in columns.T:
+        drawn = (rng.binomial(sizes, shares, size=(n_resamples, len(sizes))) / np.array(sizes)).mean(axis=1)
+        low, high = np.quantile(drawn, (tail, 1 - tail))
+        ends.append((float(low), float(high)))
     return tuple(ends[index] for index in where.ravel())
 
 
@@ -409,33 +362,6 @@ def _middle_mean(rows: np.ndarray) -> np.ndarray:
     return middle
 
 
-def _wins(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
-    """Matrix of wins: 1 where a run of the candidate (row) is above one of the baseline (column), 1/2 if equal."""
-    wins: np.ndarray = (np.sign(candidate[:, None] - baseline[None, :]) + 1) / 2
-    return wins
-
-
-def _counts(n: int, rng: np.random.Generator, n_resamples: int) -> np.ndarray:
-    """How often each of n runs is in each resample: each pair is then compared once, not per resample."""
-    cells = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
-    counts: np.ndarray = np.bincount(cells.ravel(), minlength=n * n_resamples).astype(float)
-    return counts.reshape(n_resamples, n)
-
-
-def _binomial_ends(shares: np.ndarray, n: int, tail: float) -> list[tuple[float, float]]:
-    """Per row of shares both percentiles of the mean of binomial shares of n, from their characteristic function."""
-    total = n * shares.shape[1]
-    turns = np.exp(-2j * np.pi * np.arange(total + 1) / (total + 1))
-    ends: list[tuple[float, float]] = []
-    for row in shares:
-        values, repeats = np.unique(row, return_counts=True)
-        factors = [(1 - share + share * turns) ** (n * times) for share, times in zip(values, repeats, strict=True)]
-        cumulated = np.cumsum(np.fft.ifft(np.prod(factors, axis=0)).real)
-        low, high = (np.searchsorted(cumulated, level - 1e-12) for level in (tail, 1 - tail))
-        ends.append((min(int(low), total) / total, min(int(high), total) / total))
-    return ends
-
-
 def _shares(tasks: Strata, thresholds: Sequence[float]) -> np.ndarray:
     """Proportion of runs above each threshold, shape (tasks, thresholds)."""
     return np.stack([(task[:, None] > np.asarray(thresholds)).mean(axis=0) for task in tasks])
@@ -443,16 +369,13 @@ def _shares(tasks: Strata, thresholds: Sequence[float]) -> np.ndarray:
 
 # Experiments ranked on each of several tasks: Friedman's test, Nemenyi's pairs and the groups not told apart.
 
-MOST_ARRANGEMENTS = 10_000
-"""Maximum number of permutations that are all evaluated."""
-
 
 @statistic(n_samples=None, minimum=2, shift="ignores", scale="ignores", draws=True, is_paired=True)
 def friedman(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
     """Friedman's test that no experiment ranks better than another, corrected for ties.
 
-    A sample holds one value per task. p is by permutation within tasks, over all arrangements where they are at most
-    10,000: the chi-square law needs many tasks, and there are usually few.
+    A sample holds one value per task. p is by permutation within tasks: the chi-square law needs many tasks, and there
+    are usually few.
     Source: Friedman (1937); the statistic as in `scipy.stats.friedmanchisquare`.
     """
     if reason := _refusal(*samples):
@@ -466,21 +389,13 @@ def friedman(*samples: Values, rng: np.random.Generator) -> Test | Unavailable:
     unit = (n_samples - 1) / squares
     observed = unit * float(np.sum(centred.sum(axis=0) ** 2))
     least = observed * (1 - 1e-9)
-    # One task can stay fixed: permuting the experiments as a whole changes no statistic.
-    n_arrangements = math.factorial(n_samples) ** (n_tasks - 1)
-    if n_arrangements <= MOST_ARRANGEMENTS:
-        sums = _all_sums(centred)
-        p_value = float(np.mean(unit * np.sum(sums**2, axis=1) >= least))
-        note: str = Note.EXACT_PERMUTATION
-    else:
-        # Sorted, so that permutations do not depend on the order of tasks or experiments.
-        rows = np.sort(centred, axis=1)
-        rows = rows[np.lexsort(rows.T)]
-        order = np.argsort(rng.random((N_RESAMPLES, n_tasks, n_samples)), axis=2)
-        drawn = np.take_along_axis(rows[None], order, axis=2).sum(axis=1)
-        p_value = (1 + int(np.sum(unit * np.sum(drawn**2, axis=1) >= least))) / (N_RESAMPLES + 1)
-        note = Note.PERMUTATION(N_RESAMPLES)
-    return Test(Method.FRIEDMAN, observed, never_zero(p_value), n_samples - 1, note)
+    # Sorted, so that permutations do not depend on the order of tasks or experiments.
+    rows = np.sort(centred, axis=1)
+    rows = rows[np.lexsort(rows.T)]
+    order = np.argsort(rng.random((N_RESAMPLES, n_tasks, n_samples)), axis=2)
+    drawn = np.take_along_axis(rows[None], order, axis=2).sum(axis=1)
+    p_value = (1 + int(np.sum(unit * np.sum(drawn**2, axis=1) >= least))) / (N_RESAMPLES + 1)
+    return Test(Method.FRIEDMAN, observed, p_value, n_samples - 1, Note.PERMUTATION(N_RESAMPLES))
 
 
 def mean_ranks(*samples: Values) -> tuple[float, ...] | Unavailable:
@@ -556,12 +471,3 @@ def _refusal(*samples: Values) -> Unavailable | None:
     if len({len(values) for values in samples}) > 1:
         return Unavailable(Reason.INCOMPLETE_TASKS)
     return too_few(2, len(samples[0]), noun="task") or refusal(2, *samples)
-
-
-def _all_sums(centred: np.ndarray) -> np.ndarray:
-    """Rank sums under every permutation that leaves the first task unchanged."""
-    arranged = [np.array(list(permutations(row))) for row in centred[1:]]
-    picks = product(*(range(len(rows)) for rows in arranged))
-    index = np.array(list(picks))
-    all_sums: np.ndarray = centred[0] + sum(rows[index[:, task]] for task, rows in enumerate(arranged))
-    return all_sums

@@ -2,13 +2,12 @@ import dataclasses
 
 import pytest
 
-from deviate.model.diagnosis import Concern, Control, DeviceType, Diagnosis, Framework, Interpreter, Machine
+from deviate.model.diagnosis import Concern, Control, Diagnosis, Framework, Interpreter, Machine
 from deviate.report.forms.registry import render
 from deviate.report.parts.doctor_text import diagnosis_document
 
 FACTORS = ("init", "shuffle", "augment", "dropout", "split", "other", "kernels", "autotune", "precision", "hash")
 NO = Control("dropout", "no", "nothing tells what a key is for", "draw through named streams")
-HELD = Control("hash", "no", "no switch is known", "check control")
 CONTROLS = tuple(NO if factor == "dropout" else Control(factor, "yes") for factor in FACTORS)
 JAX = Framework(
     "jax",
@@ -16,11 +15,6 @@ JAX = Framework(
     version="0.10.2",
     build="jaxlib 0.10.2, jax-cuda13-plugin 0.10.2, jax-cuda13-pjrt 0.10.2, libtpu of the year before last",
     devices=("CPU", "gpu NVIDIA L4"),
-    device_types=(
-        DeviceType("cpu", 4, is_built=True, tested_on="CPUs", controls=CONTROLS),
-        DeviceType("tpu", None, is_built=True, note="in use by another process", controls=(*CONTROLS[:-1], HELD)),
-        DeviceType("metal", 0, is_built=False, note="not in this build", controls=CONTROLS),
-    ),
     controls=CONTROLS,
     limits=(Concern("sessions", "nothing is promised for them", "run eagerly"),),
     tried=("XLA takes the flag",),
@@ -65,10 +59,6 @@ def test_everything_is_told_at_any_width(width: int) -> None:
         "dropout: no nothing tells what a key is for → draw through named streams",
         "sessions nothing is promised for them → run eagerly",
         "broken importing it failed: ImportError → install it anew",
-        "jax cpu 4 CPUs",
-        "tpu ? no such device in use by another process",
-        "metal 0 no such device not in this build",
-        "jax on tpu · hash: no no switch is known → check control",
         "jax · XLA takes the flag",
         "XLA_FLAGS=--a takes back what holds the kernels → unset XLA_FLAGS",
     ):
@@ -80,17 +70,14 @@ def test_a_row_has_an_answer_for_each_factor() -> None:
     streams = lines.index(next(line for line in lines if line.split()[:1] == ["init"]))
     assert lines[streams].split() == list(FACTORS[:6])
     assert lines[streams + 1].split() == ["jax", "yes", "yes", "yes", "no", "yes", "yes"]
-    assert lines[streams + 2].split() == ["tpu", "yes?", "yes?", "yes?", "no", "yes?", "yes?"]
-    assert lines[streams + 3].split() == list(FACTORS[6:])
+    assert lines[streams + 2].split() == list(FACTORS[6:])
 
 
 def test_factors_with_the_same_reason_are_told_together() -> None:
     also = tuple(
         dataclasses.replace(NO, factor=item.factor) if item.factor == "init" else item for item in JAX.controls
     )
-    text = render_diagnosis(
-        dataclasses.replace(DIAGNOSIS, frameworks=(dataclasses.replace(JAX, controls=also, device_types=()),)), 120
-    )
+    text = render_diagnosis(dataclasses.replace(DIAGNOSIS, frameworks=(dataclasses.replace(JAX, controls=also),)), 120)
     assert "jax · init, dropout: no" in text
     assert text.count(NO.why) == 1
 

@@ -146,36 +146,6 @@ def test_the_interval_of_a_mean_over_tasks_covers_it_with_five_runs_of_two_tasks
     assert hits / 400 > 0.935 - 0.03
 
 
-def test_improvement_is_the_mean_of_the_mann_whitney_estimates() -> None:
-    before, after = drawn_tasks(4, 7, seed=4), drawn_tasks(4, 9, seed=5, shift=0.02)
-    after[0][:3] = before[0][:3]
-    expected = [
-        scipy_stats.mannwhitneyu(a, b).statistic / (len(a) * len(b)) for b, a in zip(before, after, strict=True)
-    ]
-    assert aggregates.improvement(before, after) == pytest.approx(np.mean(expected))
-
-
-def test_the_interval_of_improvement_is_that_of_resampling_one_by_one() -> None:
-    before, after = drawn_tasks(3, 6, seed=4), drawn_tasks(3, 8, seed=5, shift=0.02)
-    draws = np.random.default_rng(1)
-    brute = []
-    for _ in range(3000):
-        pairs = [(draws.choice(b, len(b)), draws.choice(a, len(a))) for b, a in zip(before, after, strict=True)]
-        brute.append(np.mean([((a[:, None] > b).mean() + (a[:, None] >= b).mean()) / 2 for b, a in pairs]))
-    tail = scipy_stats.norm.sf(math.sqrt(6 / 5) * scipy_stats.t.ppf(0.975, 36))
-    low, high = np.quantile(brute, (tail, 1 - tail))
-    found = aggregates.improvement_interval(before, after, rng=draws, confidence=0.95)
-    assert ends(found) == pytest.approx((low, high), abs=0.03)
-    assert min(ends(found)) >= 0
-    assert max(ends(found)) <= 1
-
-
-def test_complete_separation_on_every_task_has_no_interval_of_zero_width() -> None:
-    before, after = drawn_tasks(3, 6, seed=4), drawn_tasks(3, 6, seed=5, shift=9)
-    found = aggregates.improvement_interval(before, after, rng=np.random.default_rng(0), confidence=0.95)
-    assert found == Unavailable(Reason.NOT_RESAMPLED)
-
-
 def test_a_profile_is_the_share_of_scores_above_each_threshold() -> None:
     tasks, thresholds = drawn_tasks(3, [5, 8, 11], seed=6), np.linspace(0.3, 0.8, 21)
     expected = [np.mean([(it > threshold).mean() for it in tasks]) for threshold in thresholds]
@@ -226,8 +196,7 @@ def test_with_few_tasks_the_p_of_friedman_is_the_share_of_all_arrangements(rng: 
         scipy_stats.friedmanchisquare(*np.array(one).T).statistic
         for one in product(*([list(permutations(row)) for row in rows]))
     ]
-    assert found.p_value == pytest.approx(np.mean(np.array(every) >= found.statistic - 1e-9))
-    assert "exact" in found.note
+    assert found.p_value == pytest.approx(np.mean(np.array(every) >= found.statistic - 1e-9), abs=0.02)
 
 
 @pytest.mark.parametrize(("k", "n_tasks"), [(3, 3), (4, 5), (5, 10)])
@@ -280,7 +249,6 @@ def test_tasks_in_other_units_are_scaled_by_all_scores_and_turned_where_lower_is
     assert "lower is better in loss" in found.normalisation
     # acc: 0, .2, .4 and .6, .8, 1; loss turned: .5, .25, 0 and 1, .75, .5
     assert [it.mean for it in found.aggregated] == pytest.approx([(0.2 + 0.25) / 2, (0.8 + 0.75) / 2])
-    assert found.aggregated[1].improvement == pytest.approx((1 + (8.5 / 9)) / 2)
     assert [it.rank for it in found.aggregated] == [2, 1]
 
 
@@ -357,7 +325,6 @@ def test_the_same_generator_state_gives_the_same_findings() -> None:
 def test_no_interval_depends_on_which_other_experiments_there_are() -> None:
     three, two = judged(grid(3, 3)), judged(grid(2, 3))
     assert [it.iqm_interval for it in three.aggregated[:2]] == [it.iqm_interval for it in two.aggregated]
-    assert three.aggregated[1].improvement_interval == two.aggregated[1].improvement_interval
 
 
 DEGENERATE: dict[str, list[list[float]]] = {
@@ -406,4 +373,4 @@ def test_tasks_that_the_user_matched_by_name_are_the_same_task() -> None:
     found = judge(made, AnalysisOptions(tasks="*", matches={"one": "first"})).tasks
     assert found is not None
     assert found.tasks == ("one", "two")
-    assert found.aggregated[1].improvement == 1.0
+    assert [it.rank for it in found.aggregated] == [2, 1]
