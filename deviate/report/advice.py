@@ -154,34 +154,19 @@ def _look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> 
 
 
 def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
-    """Heavy tails of the primary metric, with the outlying runs; without one, of all metrics in one sentence."""
-    tailed = [
-        (description, label) for item, label in zip(described, labels, strict=True) for description in item.descriptions
+    """Heavy tails of the primary metric, or without one of all metrics, with the outlying runs, in one sentence."""
+    every = [(one, label) for item, label in zip(described, labels, strict=True) for one in item.descriptions]
+    judged = [(one, label) for one, label in every if one.metric.is_primary] or every
+    names = [
+        f"{one.metric.shown} of {label}" + (f" (far out: {replicates(one.outliers)})" if one.outliers else "")
+        for one, label in judged
+        if one.tails
     ]
-    primary = [(description, label) for description, label in tailed if description.metric.is_primary]
-    heavy = [(description, label) for description, label in primary or tailed if description.tails]
-    advice = "See median, MAD and bootstrap in the report, Shape and cross-checks"
-    if primary and len(heavy) > 1:
-        whose = [
-            f"{label} (far out: {replicates(description.outliers)})" if description.outliers else label
-            for description, label in heavy
-        ]
-        sentence = f"{heavy[0][0].metric.shown} has heavy tails in {first_few(whose, N_NAMED)}"
-        return [f"{sentence}: the interval of the SD does not hold there. {advice}."]
-    if primary:
-        return [
-            f"{description.metric.shown} of {label}: {description.tails}. {_look_at(description.outliers)}{advice}."
-            for description, label in heavy
-        ]
-    if not heavy:
+    if not names:
         return []
-    names = list(dict.fromkeys(f"{description.metric.shown} of {label}" for description, label in heavy))
-    sentence = f"Heavy tails in {first_few(names, N_NAMED)}: intervals of these SDs are not reliable"
-    return [f"{sentence}. Up to 5 % of the {len(tailed)} samples look like this by chance. {advice}."]
-
-
-def _look_at(outliers: Sequence[int]) -> str:
-    return f"Far from the others: {replicates(outliers)}; check the log. " if outliers else ""
+    sentence = f"Heavy tails in {first_few(names, N_NAMED)}: the intervals of these SDs are not reliable"
+    chance = f". Up to 5 % of the {len(judged)} samples look like this by chance" if len(judged) > len(labels) else ""
+    return [f"{sentence}{chance}. See median, MAD and bootstrap in the report, Shape and cross-checks."]
 
 
 def _unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> list[str]:
