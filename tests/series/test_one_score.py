@@ -1,4 +1,4 @@
-"""Every output gives the same score of each run."""
+"""Every output gives the same score of each run of an example; test_headline_cases.py has other scripts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,14 +7,9 @@ from typing import Any
 import pytest
 from one_score import find_differences
 
-CASES = Path(__file__).parent / "cases"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RUNS = 2
 ONES = {
-    "a table": CASES / "columns-once",
-    "a mean over folds": CASES / "folds-without-mean",
-    "what is announced after training": CASES / "cv-auc",
-    "a copy in a file": CASES / "epsilon-in-csv",
     "tiny.py": EXAMPLES / "tiny.py",
     **{path.parent.name: path for path in sorted(EXAMPLES.glob("*/train.py"))},
 }

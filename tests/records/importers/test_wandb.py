@@ -19,50 +19,57 @@ import wandb
 
 def log_run(seed, *, n_steps=5, group=None, project="digits", name=None, exit_code=0):
     config = {"lr": 0.1, "seed": seed, "optimizer": {"name": "sgd"}, "api_key": "0123456789abcdef"}
-    run = wandb.init(project=project, group=group, name=name or f"seed {seed}", config=config)
+    run = wandb.init(dir=folder, project=project, group=group, name=name or f"seed {seed}", config=config)
     for step in range(n_steps):
         run.log({"loss": 1 / (3 + step + seed), "val": {"acc": step / 7}, "text": "no", "flag": True})
     run.log({"late": 0.1 + 0.2, "nan": math.nan, "inf": -math.inf, "hist": wandb.Histogram([1, 2])}, step=100)
     run.summary["best"] = 1 / 3
     run.finish(exit_code=exit_code)
 
-match sys.argv[1]:
-    case "runs":
-        for seed in range(2):
-            log_run(seed)
-    case "long":
-        log_run(0, n_steps=3_000)
-    case "groups":
-        log_run(0, group="base")
-        log_run(1, group="base")
-        log_run(2, group="new", project="other")
-    case "names":
-        log_run(0, name="same")
-        log_run(1, name="same")
-    case "summary":
-        run = wandb.init(project="digits")
-        run.summary.update({"test": {"acc": 0.1}, "word": "no"})
-        run.finish()
-    case "failed":
-        log_run(0, exit_code=3)
-    case "interrupted":
-        log_run(0, exit_code=255)
-    case "raised":
-        wandb.init(project="digits").log({"loss": 0.5})
-        raise RuntimeError
-    case "killed":
-        log_run(0)
-        wandb.init(project="digits").log({"loss": 0.5})
-        os.kill(os.getpid(), 9)
-    case "empty":
-        wandb.init(project="digits").finish()
+for what in sys.argv[1:]:
+    folder = os.path.join(os.getcwd(), what)
+    os.mkdir(folder)
+    match what:
+        case "runs":
+            for seed in range(2):
+                log_run(seed)
+        case "long":
+            log_run(0, n_steps=3_000)
+        case "groups":
+            log_run(0, group="base")
+            log_run(1, group="base")
+            log_run(2, group="new", project="other")
+        case "names":
+            log_run(0, name="same")
+            log_run(1, name="same")
+        case "summary":
+            run = wandb.init(dir=folder, project="digits")
+            run.summary.update({"test": {"acc": 0.1}, "word": "no"})
+            run.finish()
+        case "failed":
+            log_run(0, exit_code=3)
+        case "interrupted":
+            log_run(0, exit_code=255)
+        case "raised":
+            wandb.init(dir=folder, project="digits").log({"loss": 0.5})
+            raise RuntimeError
+        case "killed":
+            log_run(0)
+            wandb.init(dir=folder, project="digits").log({"loss": 0.5})
+            os.kill(os.getpid(), 9)
+        case "empty":
+            wandb.init(dir=folder, project="digits").finish()
 """
 
 
-def log(folder: Path, what: str, *, code: int = 0) -> Path:
-    """A `wandb` folder with runs."""
-    write(folder, WRITE, what, code=code, WANDB_MODE="offline", WANDB_DIR=str(folder), WANDB_SILENT="true")
-    return folder / "wandb"
+TOGETHER = ("runs", "long", "groups", "names", "summary", "failed", "interrupted", "empty")
+"""What one process writes; another ends with what ends its run."""
+
+
+def log(folder: Path, *what: str, code: int = 0) -> Path:
+    """A folder in which each of them has a `wandb` folder with runs."""
+    write(folder, WRITE, *what, code=code, WANDB_MODE="offline", WANDB_SILENT="true")
+    return folder
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -71,8 +78,13 @@ def _needs(require: Callable[[str], None]) -> None:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return log(tmp_path_factory.mktemp("runs"), "runs")
+def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return log(tmp_path_factory.mktemp("logged"), *TOGETHER)
+
+
+@pytest.fixture(scope="module")
+def runs(logged: Path) -> Path:
+    return logged / "runs" / "wandb"
 
 
 def read_one(path: Path) -> Imported:
@@ -128,40 +140,41 @@ def test_a_run_s_folder_and_its_file_are_the_same_run(runs: Path) -> None:
     assert read_one(runs / "latest-run").runs == (read_one(runs).runs[1],)
 
 
-def test_records_that_go_over_several_blocks_are_whole(tmp_path: Path) -> None:
-    folder = log(tmp_path, "long")
+def test_records_that_go_over_several_blocks_are_whole(logged: Path) -> None:
+    folder = logged / "long" / "wandb"
     assert file_of(folder).stat().st_size > 10 * 32_768
     assert points(read_one(folder).runs[0].series["loss"]) == [(step, 1 / (3 + step)) for step in range(3_000)]
 
 
-def test_groups_and_projects_are_experiments(tmp_path: Path) -> None:
-    base, new = read_wandb(log(tmp_path, "groups"))
+def test_groups_and_projects_are_experiments(logged: Path) -> None:
+    base, new = read_wandb(logged / "groups" / "wandb")
     assert (base.name, [run.label for run in base.runs]) == ("digits-base", ["seed 0", "seed 1"])
     assert (new.name, [run.label for run in new.runs]) == ("other-new", ["seed 2"])
 
 
-def test_runs_of_one_name_are_told_apart_by_their_ids(tmp_path: Path) -> None:
-    labels = [run.label for run in read_one(log(tmp_path, "names")).runs]
+def test_runs_of_one_name_are_told_apart_by_their_ids(logged: Path) -> None:
+    labels = [run.label for run in read_one(logged / "names" / "wandb").runs]
     assert len(set(labels)) == 2
     assert all(label.startswith("same (") for label in labels)
 
 
-def test_a_run_with_a_summary_alone_has_scores(tmp_path: Path) -> None:
-    (run,) = read_one(log(tmp_path, "summary")).runs
+def test_a_run_with_a_summary_alone_has_scores(logged: Path) -> None:
+    (run,) = read_one(logged / "summary" / "wandb").runs
     assert {name: points(series) for name, series in run.series.items()} == {"test.acc": [(None, 0.1)]}
 
 
 @pytest.mark.parametrize(
-    ("what", "code", "status"), [("failed", 0, "crashed"), ("interrupted", 0, "cancelled"), ("raised", 1, "crashed")]
+    ("what", "status"), [("failed", "crashed"), ("interrupted", "cancelled"), ("raised", "crashed")]
 )
-def test_exit_codes_tell_how_a_run_ended(tmp_path: Path, what: str, code: int, status: str) -> None:
-    (run,) = read_one(log(tmp_path, what, code=code)).runs
+def test_exit_codes_tell_how_a_run_ended(logged: Path, tmp_path: Path, what: str, status: str) -> None:
+    folder = logged if what in TOGETHER else log(tmp_path, what, code=1)
+    (run,) = read_one(folder / what / "wandb").runs
     assert run.status == status
     assert run.series["loss"].values[0] in {1 / 3, 0.5}
 
 
 def test_a_run_that_was_killed_is_lost_or_said_to_be_missing(tmp_path: Path) -> None:
-    imported = read_one(log(tmp_path, "killed", code=-9))
+    imported = read_one(log(tmp_path, "killed", code=-9) / "killed" / "wandb")
     told = any("ends before the run is identified" in note for note in imported.notes)
     assert [run.status for run in imported.runs] == ["completed"] + ["lost"] * (not told)
 
@@ -212,9 +225,9 @@ def test_an_empty_file_beside_others_is_left_out_and_said(runs: Path, tmp_path: 
     assert imported.notes == ("run-a.wandb: ends before the run is identified, left out",)
 
 
-def test_runs_without_numbers_are_told(tmp_path: Path) -> None:
+def test_runs_without_numbers_are_told(logged: Path) -> None:
     with pytest.raises(InputError, match="logged no numbers"):
-        read_wandb(log(tmp_path, "empty"))
+        read_wandb(logged / "empty" / "wandb")
 
 
 def test_folders_of_runs_are_claimed(runs: Path, tmp_path: Path) -> None:
