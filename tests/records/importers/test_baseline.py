@@ -77,7 +77,7 @@ def test_five_metrics_of_ten_runs_take_less_than_twenty_thousand_bytes_and_a_lin
     facts = {f"variable {index}": "value" * 10 for index in range(30)}
     whole = Baseline(
         name="n", variant="v", command=("python",) * 20, deviate="0.1.0", date="2026-11-22", commit="f" * 40,
-        is_dirty=True, streams=1, scores=1, environment=facts, metrics=metrics, runs=runs,
+        is_dirty=True, environment=facts, metrics=metrics, runs=runs,
     )  # fmt: skip
     text = baseline_text(whole)
     assert len(text.encode()) < 20_000
