@@ -216,13 +216,19 @@ class Answer:
 
 @pytest.fixture(scope="session")
 def deviate_in() -> Iterator[Callable[[Path], Callable[..., Answer]]]:
-    """`deviate_in(folder)(…)` runs the command line there, with the interpreter of the tests first on PATH."""
+    """`deviate_in(folder)(…)` runs the command line there, with the interpreter of the tests first on PATH.
+
+    Its output goes to files, as wide as `columns`; with None as wide as for any file.
+    """
     warm = Warm()
 
     def runner(folder: Path) -> Callable[..., Answer]:
-        def run(*arguments: str) -> Answer:
-            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-            done = warm.run(arguments, folder, {**os.environ, "PATH": path, "COLUMNS": "120"})
+        def run(*arguments: str, columns: int | None = 120) -> Answer:
+            variables = {name: text for name, text in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+            variables["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            if columns:
+                variables["COLUMNS"] = str(columns)
+            done = warm.run(arguments, folder, variables)
             assert "Traceback" not in done.err, done.err
             return Answer(*done)
 

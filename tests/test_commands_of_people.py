@@ -286,7 +286,7 @@ def test_a_container_that_lets_nothing_in_ends_the_first_run_with_the_cause(
 @pytest.mark.parametrize(
     ("launcher", "module"),
     [
-        (("torchrun", "--nproc-per-node", "2"), "torch"),
+        (("torchrun", "--nproc-per-node", "1"), "torch"),
         pytest.param(("accelerate", "launch"), "accelerate", marks=pytest.mark.slow),
     ],
 )

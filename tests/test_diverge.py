@@ -181,7 +181,7 @@ def test_a_failure_before_anything_was_reported_is_the_reason_and_told_by_name(
 def test_a_run_that_is_killed_on_a_further_rung_ends_the_ladder_and_is_no_difference(
     diverge: Callable[..., Told],
 ) -> None:
-    told = diverge("closer.py", "--name", "killed", "--variant", "control", "--", "killed")
+    told = diverge("closer.py", "--name", "killed", "--variant", "control", "--budget", "0", "--", "killed")
     first, second = told.found["rungs"]
     assert (first["difference"]["main_step"], second["difference"]) == (3, None)
     assert second["why_not"].startswith("run 1 of this level lost: killed from outside by SIGKILL")

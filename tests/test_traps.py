@@ -233,7 +233,7 @@ def test_a_doctest_of_the_script_passes(project: Path) -> None:
     assert run.values["acc"] == [0.0, 0.25, 0.5, 0.5]
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(programs())
 def test_programs_of_all_shapes_print_the_same_and_lose_no_value(nodes: list[Node]) -> None:
     text, stdout, values = program(nodes)

@@ -194,7 +194,7 @@ def test_a_folder_that_links_to_itself_is_followed_no_further(tmp_path: Path) ->
 
 
 def test_functions_that_all_call_each_other_are_answered(tmp_path: Path) -> None:
-    names = [f"f{number}" for number in range(30)]
+    names = [f"f{number}" for number in range(20)]
     text = "".join(
         f"def {name}(x):\n    print('loss', x)\n    {'; '.join(f'{other}(x)' for other in names)}\n" for name in names
     )

@@ -4,7 +4,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,18 +45,31 @@ def _deviate(folder: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
+Tell = Callable[..., str]
+
+
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A project with two experiments, one of which lost a run, and what running the latter printed."""
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     for name, shift in (("base", 0), ("new", 1)):
         (folder / f"{name}.py").write_text(TRAIN.replace("SHIFT", str(shift)))
-        said = _deviate(folder, "run", f"{name}.py", "-r", "5", "--name", name)
-    return folder, said
+    return folder
 
 
-def test_a_run_in_a_pipe_tells_the_whole_reason_of_a_crash(ran: tuple[Path, str]) -> None:
-    _, said = ran
+@pytest.fixture(scope="module")
+def tell(project: Path, deviate_in: Callable[[Path], Callable[..., Any]]) -> Tell:
+    """What a command prints into files, both streams."""
+    return lambda *arguments: str(deviate_in(project)(*arguments, columns=None).both)
+
+
+@pytest.fixture(scope="module")
+def said(project: Path, tell: Tell) -> str:
+    """What the second of two experiments printed, which lost a run."""
+    tell("run", "base.py", "-r", "5", "--name", "base")
+    return _deviate(project, "run", "new.py", "-r", "5", "--name", "new")
+
+
+def test_a_run_in_a_pipe_tells_the_whole_reason_of_a_crash(said: str) -> None:
     assert not CUT.search(said), CUT.findall(said)
     assert sum(f"ValueError: {REASON}" in line for line in said.splitlines()) >= 2  # as it ends, and in the report
     assert "\x1b" not in said
@@ -75,10 +90,11 @@ TELL_REASONS = frozenset(VERBS[index] for index in (0, 2, 3))
 
 
 @pytest.mark.parametrize("arguments", VERBS, ids=" ".join)
-def test_no_line_of_a_verb_is_cut_in_a_pipe(ran: tuple[Path, str], arguments: tuple[str, ...]) -> None:
-    said = _deviate(ran[0], *arguments)
-    assert not CUT.search(said), said
-    assert any(REASON in line for line in said.splitlines()) or arguments not in TELL_REASONS, said
+@pytest.mark.usefixtures("said")
+def test_no_line_of_a_verb_is_cut_in_a_pipe(project: Path, tell: Tell, arguments: tuple[str, ...]) -> None:
+    told = _deviate(project, *arguments) if arguments == VERBS[0] else tell(*arguments)
+    assert not CUT.search(told), told
+    assert any(REASON in line for line in told.splitlines()) or arguments not in TELL_REASONS, told
 
 
 def test_a_diagnosis_in_a_pipe_has_whole_reasons() -> None:

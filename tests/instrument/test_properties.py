@@ -22,7 +22,7 @@ from deviate.instrument.rewrite import instrument_text
 from deviate.model.analysis import Loop, Site
 
 CHECKS = settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     derandomize=True,
     database=None,
@@ -123,7 +123,7 @@ def test_text_tree_and_behaviour_stay(worker: Worker, it: Tapped) -> None:
 
 
 @pytest.mark.slow
-@settings(CHECKS, max_examples=25)
+@CHECKS
 @given(it=tapped())
 def test_text_tree_and_behaviour_stay_in_traced_runs(worker: Worker, it: Tapped) -> None:
     lines = range(1, it.program.text.count("\n") + 2)

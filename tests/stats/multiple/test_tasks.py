@@ -199,7 +199,7 @@ def test_with_few_tasks_the_p_of_friedman_is_the_share_of_all_arrangements(rng: 
     assert found.p_value == pytest.approx(np.mean(np.array(every) >= found.statistic - 1e-9), abs=0.02)
 
 
-@pytest.mark.parametrize(("k", "n_tasks"), [(3, 3), (4, 5), (5, 10)])
+@pytest.mark.parametrize(("k", "n_tasks"), [(3, 3), (5, 10)])
 def test_tests_of_ranks_reject_a_true_null_in_at_most_five_percent(k: int, n_tasks: int) -> None:
     draws, n_friedman, n_nemenyi, n_tables = np.random.default_rng(5), 0, 0, 400
     for _ in range(n_tables):
