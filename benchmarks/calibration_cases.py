@@ -40,7 +40,7 @@ from deviate.stats.estimates.spread import (
 )
 from deviate.stats.hypothesis.paired import paired_interval, paired_t, wilcoxon
 from deviate.stats.hypothesis.two_sample import kolmogorov_smirnov, mann_whitney, student, welch, welch_interval
-from deviate.stats.multiple.many import anova, dunnett, dunnett_intervals, kruskal_wallis, welch_anova
+from deviate.stats.multiple.many import anova, dunnett, kruskal_wallis, welch_anova
 from deviate.stats.registry import STATISTICS
 
 ALPHA = 0.05
@@ -181,13 +181,13 @@ def excess(rng: Generator, population: Population, n: int) -> bool | None:
 
 
 def dunnett_covers(rng: Generator, population: Population, n: int) -> bool | None:
-    found = dunnett_intervals(*(population.draw(rng, n).tolist() for _ in range(4)))
-    return None if isinstance(found, Unavailable) else all(covers(it, 0.0) for it in found)
+    found = dunnett(*(population.draw(rng, n).tolist() for _ in range(4)), rng=rng)
+    return None if isinstance(found, Unavailable) else all(covers(interval, 0.0) for _, interval in found)
 
 
 def dunnett_rejects(rng: Generator, population: Population, n: int) -> bool | None:
-    found = dunnett(*(population.draw(rng, n).tolist() for _ in range(4)))
-    return None if isinstance(found, Unavailable) else any(rejects(it) for it in found)
+    found = dunnett(*(population.draw(rng, n).tolist() for _ in range(4)), rng=rng)
+    return None if isinstance(found, Unavailable) else any(rejects(test) for test, _ in found)
 
 
 def _mean(population: Population) -> float:

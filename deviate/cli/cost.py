@@ -1,6 +1,5 @@
 """What runs take in time, disk and machines, by runs on record."""
 
-import heapq
 import math
 import re
 import shutil
@@ -11,7 +10,6 @@ from functools import cache
 from pathlib import Path
 
 from deviate.errors import InputError, RecordError
-from deviate.model.estimates import VERDICT_RUNS
 from deviate.model.plan import Settings
 from deviate.project.begin import name_of
 from deviate.project.prepare import PreparedScript
@@ -37,14 +35,11 @@ class RunCost:
     Attributes:
         wall_time_s: their mean, in seconds.
         n_bytes: on disk, of the latest one without its work copy. n_work: of that; 0 where it was removed.
-        n_runs: completed runs.
     """
 
-    experiment: str
     wall_time_s: float
     n_bytes: int = 0
     n_work: int = 0
-    n_runs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +68,11 @@ class Outlook:
 
     Attributes:
         folder: that the records are written to.
-        budget_s: seconds for all runs of the call, None for no limit.
     """
 
     sides: tuple[Side, ...]
     settings: Settings
     folder: Path
-    budget_s: float | None = None
 
     @property
     def n_missing(self) -> int:
@@ -89,33 +82,23 @@ class Outlook:
     def is_known(self) -> bool:
         return all(side.cost is not None for side in self.sides)
 
-    def text(self, *, has_sources: bool = False) -> str:
-        """`10 runs: 90 h, 21 GB, 1 GPU`: time, disk space and machines; empty where no run is missing.
-
-        Args:
-            has_sources: say whose runs tell it.
-        """
+    def text(self) -> str:
+        """`10 runs: 90 h, 21 GB, 1 GPU`: time, disk space and machines; empty where no run is missing."""
         if not self.n_missing:
             return ""
         if not self.is_known:
             return "known after the first run"
         more = "more " if any(side.n_done for side in self.sides) else ""
         runs = f"{self.n_missing} {more}{'run' if self.n_missing == 1 else 'runs'}"
-        text = f"{runs}: {_span(self.time_s)}, {size_text(self.n_bytes)}, {self._machines()}"
-        if self.budget_s is not None and (n := self.affordable()) < min(side.n_runs for side in self.sides):
-            of_each = " of each" if len(self.sides) > 1 else ""
-            short = f"; a verdict takes {VERDICT_RUNS}" if n < VERDICT_RUNS else ""
-            text += f"; --budget gives {counted(n, 'run')}{of_each}{short}"
-        costs = [side.cost for side in self.sides if side.cost is not None]
-        sources = ", ".join(dict.fromkeys(f"{counted(cost.n_runs, 'run')} of {cost.experiment}" for cost in costs))
-        return f"{text} (by {sources})" if has_sources else text
+        return f"{runs}: {_span(self.time_s)}, {size_text(self.n_bytes)}, {self._machines()}"
 
     @property
     def time_s(self) -> float:
         """Seconds until the last run has ended; where a scheduler decides how many run at a time, of computing."""
-        if self._n_slots is None:
-            return math.fsum(side.n_missing * side.cost.wall_time_s for side in self.sides if side.cost is not None)
-        return max((end for _, end in self._ends()), default=0.0)
+        total_s = math.fsum(side.n_missing * side.cost.wall_time_s for side in self.sides if side.cost is not None)
+        if self._n_slots is None or not self.n_missing:
+            return total_s
+        return total_s / self.n_missing * math.ceil(self.n_missing / self._n_slots)
 
     @property
     def n_bytes(self) -> int:
@@ -134,28 +117,6 @@ class Outlook:
             return ""
         return f"the runs leave {size_text(self.n_bytes)} on {place}, which has {size_text(free)} free: try --keep none"
 
-    def affordable(self) -> int:
-        """Runs of each side, those on record included, that end within the budget."""
-        ended = [side.n_done for side in self.sides]
-        for index, end in self._ends():
-            ended[index] += self.budget_s is None or end <= self.budget_s
-        return min(ended)
-
-    def _ends(self) -> list[tuple[int, float]]:
-        """Side and end in seconds of each run that is missing, as they are started replicate by replicate."""
-        times = [
-            (index, side.cost.wall_time_s)
-            for replicate in range(max(side.n_runs for side in self.sides))
-            for index, side in enumerate(self.sides)
-            if side.cost is not None and side.n_done <= replicate < side.n_runs
-        ]
-        free = [0.0] * (self._n_slots or max(1, len(times)))
-        ends = []
-        for index, time_s in times:
-            ends.append((index, heapq.heappop(free) + time_s))
-            heapq.heappush(free, ends[-1][1])
-        return ends
-
     @property
     def _n_slots(self) -> int | None:
         """Runs at a time; None where a scheduler decides."""
@@ -172,9 +133,7 @@ class Outlook:
 
 
 def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folder: Path) -> Outlook:
-    """What requested runs take, by runs on record of the same command.
-
-    Runs of the experiment that will grow come first, then those of the same code, then the latest ones.
+    """What requested runs take, by the latest runs on record of the same command.
 
     Args:
         folder: the `.deviate/` folder, which need not be there.
@@ -202,16 +161,15 @@ def foresee(requests: Mapping[str | None, tuple[PreparedScript, Request]], folde
     for name, (script, wanted) in requests.items():
         alike = [plan.name for plan in plans if _is_alike(plan, script, wanted)]
         chosen, stem = name or wanted.name, name_of(Path(script.analysis.script))
-        names = re.compile(re.escape(chosen) if chosen else rf"{re.escape(stem)}(-\d+)?")
-        grown = next((one for one in alike if names.fullmatch(one) and is_current(one)), None)
+        grown = next((one for one in alike if _may_grow(one, chosen, stem) and is_current(one)), None)
         recorded = ended_of(grown) if grown else []
-        sources = sorted(alike, key=lambda one: (one == grown, is_current(one)))
         for variant in wanted.variants:
-            costs = (_cost_by(source, ended_of(source), variant.name) for source in reversed(sources))
-            cost = next(filter(None, costs), None)
+            costs = (_cost_by(ended_of(one), variant.name) for one in reversed(alike))
             n_done = _n_done(recorded, variant.name, wanted.runs)
-            sides.append(Side(grown or chosen or stem, variant.name, wanted.runs, n_done, cost))
-    return Outlook(tuple(sides), request.settings, folder, request.budget_s)
+            sides.append(
+                Side(grown or chosen or stem, variant.name, wanted.runs, n_done, next(filter(None, costs), None))
+            )
+    return Outlook(tuple(sides), request.settings, folder)
 
 
 def outlook_of(
@@ -220,7 +178,6 @@ def outlook_of(
     *,
     variants: Sequence[str] = (),
     runs: int | None = None,
-    budget_s: float | None = None,
 ) -> Outlook:
     """What is missing of experiments takes, by runs of their own; arguments are as in `fair_order`."""
     sides = []
@@ -230,9 +187,14 @@ def outlook_of(
             if variants and variant.name not in variants:
                 continue
             n_runs = variant.n_runs if runs is None else min(runs, variant.n_runs)
-            n_done, cost = _n_done(ended, variant.name, n_runs), _cost_by(experiment.name, ended, variant.name)
+            n_done, cost = _n_done(ended, variant.name, n_runs), _cost_by(ended, variant.name)
             sides.append(Side(experiment.name, variant.name, n_runs, n_done, cost))
-    return Outlook(tuple(sides), settings, experiments[0].folder, budget_s)
+    return Outlook(tuple(sides), settings, experiments[0].folder)
+
+
+def _may_grow(experiment: str, chosen: str | None, stem: str) -> bool:
+    """Whether an experiment has the name that is asked for, or one that is made from the script's."""
+    return experiment == chosen if chosen else experiment == stem or experiment.startswith(f"{stem}-")
 
 
 def _is_alike(plan: Plan, script: PreparedScript, request: Request) -> bool:
@@ -243,7 +205,7 @@ def _is_alike(plan: Plan, script: PreparedScript, request: Request) -> bool:
     return not plan.imported and is_same and (plan.environment, plan.capture) == (request.environment, capture)
 
 
-def _cost_by(name: str, ended: Sequence[RunState], variant: str) -> RunCost | None:
+def _cost_by(ended: Sequence[RunState], variant: str) -> RunCost | None:
     """By the completed runs of the variant, else by all completed ones; None where there are none."""
     completed = [run for run in ended if run.status == "completed"]
     chosen = [run for run in completed if run.variant == variant] or completed
@@ -253,7 +215,7 @@ def _cost_by(name: str, ended: Sequence[RunState], variant: str) -> RunCost | No
     work = latest / "work"
     n_work = disk_space(work) if work.is_dir() else 0
     mean_s = statistics.fmean(run.wall_time_s for run in chosen)
-    return RunCost(name, mean_s, disk_space(latest) - n_work, n_work, len(chosen))
+    return RunCost(mean_s, disk_space(latest) - n_work, n_work)
 
 
 def _n_done(ended: Sequence[RunState], variant: str, n_runs: int) -> int:
@@ -283,10 +245,7 @@ class FirstCost:
             return None
         self._is_over = True
         ended = {experiment.name: ended_runs(experiment.folder) for experiment in self.experiments}
-        sides = [
-            replace(side, cost=_cost_by(side.experiment, ended[side.experiment], side.variant))
-            for side in self.outlook.sides
-        ]
+        sides = [replace(side, cost=_cost_by(ended[side.experiment], side.variant)) for side in self.outlook.sides]
         outlook = replace(self.outlook, sides=tuple(sides))
         if outlook.n_missing < ENOUGH:
             return None

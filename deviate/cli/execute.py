@@ -77,7 +77,7 @@ class Output:
                 watcher.expect(len(outcomes) + len(further_orders))
                 return further_orders
 
-            outlook = outlook_of(experiments, settings, variants=variants, runs=runs, budget_s=budget_s)
+            outlook = outlook_of(experiments, settings, variants=variants, runs=runs)
             cost = FirstCost(experiments, outlook)
             watchers = FirstRun(experiments), cost
 

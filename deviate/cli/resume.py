@@ -60,8 +60,8 @@ def resume_command(
     if dry_run:
         for line in _missing_lines(experiment):
             output.say(line)
-    outlook = outlook_of([experiment], settings, budget_s=budget_s)
-    if cost := outlook.text(has_sources=True):
+    outlook = outlook_of([experiment], settings)
+    if cost := outlook.text():
         output.say(f"Cost     {cost}")
     if shortage := outlook.shortage():
         typer.echo(f"Warning: {shortage}", err=True)

@@ -161,7 +161,7 @@ def _announce(requests: Requests, output: Output, outlook: Outlook, *, is_silent
     shown = list(requests.items())[: 1 if swept else None]
     for side, (prepared, request) in shown:
         if not is_silent:
-            cost = outlook.text(has_sources=True) if side == shown[-1][0] else ""
+            cost = outlook.text() if side == shown[-1][0] else ""
             announce(announcement(prepared, request, width(), name=side, cost=cost), output.people)
     variables = variables_in_use()
     if variables and not is_silent:

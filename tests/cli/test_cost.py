@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from deviate.cli.cost import Outlook, RunCost, Side
 from deviate.model.plan import Settings
@@ -22,11 +20,11 @@ time.sleep(0.2)
 
 
 def side(runs: int = 10, done: int = 0, *, hours: float = 9.0, n_work: int = 2_000_000_000) -> Side:
-    return Side("base", "algo", runs, done, RunCost("old", hours * HOUR, 100_000_000, n_work, 5))
+    return Side("base", "algo", runs, done, RunCost(hours * HOUR, 100_000_000, n_work))
 
 
-def outlook(*sides: Side, budget_s: float | None = None, **settings: Any) -> Outlook:
-    return Outlook(sides, Settings(**settings), Path.cwd(), budget_s)
+def outlook(*sides: Side, **settings: Any) -> Outlook:
+    return Outlook(sides, Settings(**settings), Path.cwd())
 
 
 @pytest.mark.parametrize(
@@ -40,30 +38,13 @@ def outlook(*sides: Side, budget_s: float | None = None, **settings: Any) -> Out
         (outlook(side(), keep="best"), "10 runs: 90 h, 5.0 GB, 1 at a time"),
         (outlook(side(2), side(2, hours=1)), "4 runs: 20 h, 8.4 GB, 1 at a time"),
         (outlook(side(2), executor="slurm"), "2 runs: 18 h, 4.2 GB, on slurm"),
-        (
-            outlook(side(), side(), budget_s=50 * HOUR),
-            "20 runs: 7 d 12 h, 42 GB, 1 at a time; --budget gives 2 runs of each; a verdict takes 5",
-        ),
+        (outlook(side(2), side(2, hours=1), jobs=3), "4 runs: 10 h, 8.4 GB, 3 at a time"),
         (outlook(side(4, 4)), ""),
         (outlook(Side("base", "algo", 3, 0, None)), "known after the first run"),
     ],
 )
 def test_one_line_tells_time_space_and_machines(told: Outlook, text: str) -> None:
     assert told.text() == text
-
-
-@given(
-    done=st.lists(st.integers(0, 6), min_size=1, max_size=3), hours=st.lists(st.floats(0.1, 9), min_size=3, max_size=3),
-    jobs=st.integers(1, 4),
-)  # fmt: skip
-def test_a_budget_of_the_time_that_is_told_is_enough_and_less_is_not(
-    done: list[int], hours: list[float], jobs: int
-) -> None:
-    sides = [side(6, n, hours=time_h) for n, time_h in zip(done, hours, strict=False)]
-    needed_s = outlook(*sides, jobs=jobs).time_s
-    assert outlook(*sides, jobs=jobs, budget_s=needed_s).affordable() == 6
-    if min(done) < 6:
-        assert outlook(*sides, jobs=jobs, budget_s=needed_s * 0.999).affordable() < 6
 
 
 def test_a_disk_that_has_not_enough_space_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,4 +65,3 @@ def test_the_first_run_tells_what_runs_take(project: Path, deviate_in: Callable[
     assert "\ncost: 3 runs: " in first.out
     other = deviate("run", "train.py", "--runs", "2", "--jobs", "1", "--name", "other", "--dry-run")
     assert "Cost       2 runs: " in other.out
-    assert "(by 3 runs of base)" in other.out

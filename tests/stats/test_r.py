@@ -49,7 +49,6 @@ from deviate.stats.hypothesis.two_sample import kolmogorov_smirnov, mann_whitney
 from deviate.stats.multiple.many import (
     anova,
     dunnett,
-    dunnett_intervals,
     kruskal_wallis,
     welch_anova,
 )
@@ -162,10 +161,10 @@ def of_several(samples: Mapping[str, list[float]]) -> Outcomes:
         "welch_anova": welch_anova(*values),
         "kruskal_wallis": kruskal_wallis(*values, rng=generator()),
     }
-    tests, intervals = dunnett(*values), dunnett_intervals(*values)
+    compared = dunnett(*values, rng=generator())
     for place, name in enumerate(names[1:]):
-        found[f"dunnett.{name}"] = tests if isinstance(tests, Unavailable) else tests[place]
-        found[f"dunnett.{name}.interval"] = intervals if isinstance(intervals, Unavailable) else intervals[place]
+        both = (compared, compared) if isinstance(compared, Unavailable) else compared[place]
+        found[f"dunnett.{name}"], found[f"dunnett.{name}.interval"] = both
     # R asks Welch alone.
     pairs = list(itertools.combinations(range(len(names)), 2))
     tests = [welch(values[one], values[other]) for one, other in pairs]
@@ -267,7 +266,7 @@ def answer(name: str, quantity: str) -> object:
 
 
 def tolerance(name: str, quantity: str) -> float:
-    """What R samples is as exact as its sample, or ours: bootstraps, Dunnett, and permutations of more than 9999."""
+    """What is sampled is as exact as R's sample, or ours: bootstraps, Dunnett, and permutations of more than 9999."""
     if quantity.startswith(("bca", "percentile")):
         ends = [REFERENCE[name, f"{quantity.rpartition('.')[0]}.{end}"] for end in ("low", "high")]
         return 0.03 * (ends[1] - ends[0])

@@ -1,14 +1,12 @@
 """Three or more experiments in one metric: overall tests, each against the baseline, and all against all."""
 
-import math
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 import scipy
-from scipy import special
 
 from deviate.model.comparisons import Contrast, ManyTable
 from deviate.model.estimates import N_RESAMPLES, VERDICT_RUNS, Estimate, Interval, Test, Unavailable
@@ -16,7 +14,6 @@ from deviate.model.findings import ExperimentFindings
 from deviate.model.phrases import Method, Note, Reason, listed
 from deviate.model.plan import SelectedMetric
 from deviate.stats.changes import change_results
-from deviate.stats.design.group_sequential import legendre
 from deviate.stats.estimates.sample import (
     Values,
     is_constant,
@@ -93,25 +90,23 @@ def contrast_all(
         anova=anova(*samples),
         welch_anova=welch_anova(*samples),
         kruskal_wallis=kruskal_wallis(*samples, rng=rng),
-        dunnett=against_baseline(samples, names, confidence=confidence),
+        dunnett=against_baseline(samples, names, confidence=confidence, rng=rng),
         pairs=all_pairs(samples, names, confidence=confidence),
     )
 
 
 def against_baseline(
-    samples: Sequence[Values], names: Sequence[str], *, confidence: float = 0.95
+    samples: Sequence[Values], names: Sequence[str], *, confidence: float = 0.95, rng: np.random.Generator
 ) -> tuple[Contrast, ...] | Unavailable:
     """Dunnett's comparisons of each candidate with the baseline; the family is the candidates with enough runs."""
     baseline, candidates = samples[0], list(zip(samples[1:], names[1:], strict=True))
     if few := too_few(VERDICT_RUNS, len(baseline), max(map(len, samples[1:]))):
         return few
     family = [values for values, _ in candidates if len(values) >= VERDICT_RUNS]
-    tests, intervals = dunnett(baseline, *family), dunnett_intervals(baseline, *family, confidence=confidence)
-    if isinstance(tests, Unavailable):
-        return tests
-    if isinstance(intervals, Unavailable):
-        return intervals
-    results = iter(zip(tests, intervals, strict=True))
+    found = dunnett(baseline, *family, confidence=confidence, rng=rng)
+    if isinstance(found, Unavailable):
+        return found
+    results = iter(found)
     contrasts = []
     for values, name in candidates:
         difference = _difference(values, baseline)
@@ -191,112 +186,38 @@ def _difference(one: Values, other: Values) -> Estimate:
     return refusal(1, one, other) or moments(one).mean - moments(other).mean
 
 
-# Dunnett's comparisons: several candidates against one baseline, with simultaneous intervals. All of them share the
-# baseline and one variance, so their t statistics follow a multivariate t whose correlations are products. That makes
-# its probability a double integral, which Gauss-Legendre quadrature gives to about ten digits without a random number;
-# `scipy.stats.dunnett` samples it, to about four digits and fifty times slower.
-
-FARTHEST = 9.0
-"""In SDs: the probability of a normal variable beyond is below the rounding of floats."""
+# Dunnett's comparisons: several candidates against one baseline, with simultaneous intervals.
 
 
-def dunnett(baseline: Values, *candidates: Values) -> tuple[Test, ...] | Unavailable:
-    """Each candidate's mean against the baseline's; p-values hold for all of them together. Equal variances assumed.
+def dunnett(
+    baseline: Values, *candidates: Values, confidence: float = 0.95, rng: np.random.Generator
+) -> tuple[tuple[Test, Interval], ...] | Unavailable:
+    """Each candidate's mean against the baseline's, with the interval of the difference, candidate minus baseline.
 
-    Source: Dunnett (1955); statistic and p as in `scipy.stats.dunnett`.
+    P-values and intervals hold for all candidates together. Equal variances are assumed. The probability is sampled, to
+    about four digits.
+    Source: Dunnett (1955), by `scipy.stats.dunnett`.
     """
     if reason := without_spread(VERDICT_RUNS, baseline, *candidates):
         return reason
-    sizes, df, errors = _errors(baseline, *candidates)
     origin = moments(baseline).mean
-    statistics = [(moments(values).mean - origin) / error for values, error in zip(candidates, errors, strict=True)]
+    # In units of the largest SD their squares are floats wherever the scores lie.
+    scale = max(moments(values).sd for values in (baseline, *candidates))
+    control, *samples = [(np.asarray(values, dtype=float) - origin) / scale for values in (baseline, *candidates)]
+    with warnings.catch_warnings():  # of scores that lie far from the baseline's, for their spread among themselves
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = scipy.stats.dunnett(*samples, control=control, rng=rng)
+        ends = found.confidence_interval(confidence)
+    lows, highs = np.atleast_1d(ends.low) * scale, np.atleast_1d(ends.high) * scale
+    df = sum(map(len, (baseline, *candidates))) - len(candidates) - 1
     note = listed(Note.EQUAL_VARIANCES, Note.FAMILY_OF(len(candidates)))
-    return tuple(Test(Method.DUNNETT_T, t, _p_value(abs(t), sizes, df), df, note) for t in statistics)
-
-
-def dunnett_intervals(
-    baseline: Values, *candidates: Values, confidence: float = 0.95
-) -> tuple[Interval, ...] | Unavailable:
-    """Intervals of the differences of means, candidate minus baseline, that cover all of them together.
-
-    Source: Dunnett (1955).
-    """
-    if reason := without_spread(VERDICT_RUNS, baseline, *candidates):
-        return reason
-    sizes, _, errors = _errors(baseline, *candidates)
-    origin, critical = moments(baseline).mean, dunnett_critical(sizes, confidence)
-    differences = [moments(values).mean - origin for values in candidates]
     return tuple(
-        Interval(difference - critical * error, difference + critical * error, confidence, Method.DUNNETT)
-        for difference, error in zip(differences, errors, strict=True)
+        (
+            Test(Method.DUNNETT_T, float(t), never_zero(float(p_value)), df, note),
+            Interval(float(low), float(high), confidence, Method.DUNNETT),
+        )
+        for t, p_value, low, high in zip(found.statistic, found.pvalue, lows, highs, strict=True)
     )
-
-
-@lru_cache(maxsize=256)
-def dunnett_critical(sizes: tuple[int, ...], confidence: float = 0.95) -> float:
-    """Two-sided critical value of t for these numbers of runs, the baseline's first.
-
-    >>> round(dunnett_critical((16, 16, 16)), 2)
-    2.28
-
-    Source: Dunnett (1964), table of two-sided comparisons.
-    """
-    df = sum(sizes) - len(sizes)
-    n_candidates = len(sizes) - 1
-    low = float(scipy.stats.t.ppf((1 + confidence) / 2, df))
-    if n_candidates == 1:
-        return low
-    high = float(scipy.stats.t.isf((1 - confidence) / (2 * n_candidates), df))
-    return float(scipy.optimize.brentq(lambda c: _inside(c, sizes, df) - confidence, low, high, xtol=1e-10))
-
-
-def _p_value(t: float, sizes: tuple[int, ...], df: int) -> float:
-    """P(largest |t| > t), kept between that of one comparison alone and the sum over all of them."""
-    alone = 2 * float(scipy.stats.t.sf(t, df))
-    n_candidates = len(sizes) - 1
-    if n_candidates == 1:
-        return never_zero(alone)
-    return never_zero(min(n_candidates * alone, max(alone, 1 - _inside(t, sizes, df))))
-
-
-def _inside(c: float, sizes: tuple[int, ...], df: int) -> float:
-    """P(all |t| <= c): given the common variance and the baseline's mean the comparisons are independent."""
-    loadings = np.array([math.sqrt(n / (n + sizes[0])) for n in sizes[1:]])
-    residuals = np.sqrt(1 - loadings**2)
-    # A candidate with far more runs than the baseline has a narrow kernel, which needs closer nodes.
-    z, z_weights = _nodes(0.0, FARTHEST, min(2000, math.ceil(48 / float(residuals.min()))))
-    s, s_weights = _spreads(df)
-    inside = np.ones((len(s), len(z)))
-    kinds, repeats = np.unique(loadings, return_counts=True)
-    for loading, times in zip(kinds, repeats, strict=True):
-        width = math.sqrt(1 - loading**2)
-        high = (c * s[:, None] - loading * z) / width
-        low = (-c * s[:, None] - loading * z) / width
-        inside *= (special.ndtr(high) - special.ndtr(low)) ** times
-    return float(s_weights @ inside @ (z_weights * 2 * scipy.stats.norm.pdf(z)))
-
-
-@lru_cache(maxsize=64)
-def _spreads(df: int) -> tuple[np.ndarray, np.ndarray]:
-    """Quadrature nodes and weights for the pooled SD over the true one, which is chi over the root of its df."""
-    low, high = (math.sqrt(float(q) / df) for q in (scipy.stats.chi2.ppf(1e-16, df), scipy.stats.chi2.isf(1e-16, df)))
-    s, weights = _nodes(low, high, 48)
-    return s, weights * 2 * s * df * scipy.stats.chi2.pdf(df * s**2, df)
-
-
-def _nodes(low: float, high: float, n: int) -> tuple[np.ndarray, np.ndarray]:
-    nodes, weights = legendre(n)
-    half = (high - low) / 2
-    return low + half * (nodes + 1), half * weights
-
-
-def _errors(baseline: Values, *candidates: Values) -> tuple[tuple[int, ...], int, list[float]]:
-    """Numbers of runs, degrees of freedom, and the standard error of each difference from the pooled SD."""
-    sides = [moments(values) for values in (baseline, *candidates)]
-    df = sum(side.n for side in sides) - len(sides)
-    pooled = math.hypot(*sorted(side.sd * math.sqrt((side.n - 1) / df) for side in sides))
-    errors = [pooled * math.sqrt(1 / side.n + 1 / sides[0].n) for side in sides[1:]]
-    return tuple(side.n for side in sides), df, errors
 
 
 # Tests of three or more experiments at once: whether their means or their scores differ at all.

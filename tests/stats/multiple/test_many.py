@@ -15,7 +15,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from samples import experiment, metric
-from scipy import integrate
 from scipy import stats as scipy_stats
 from statsmodels.stats import oneway
 
@@ -29,8 +28,6 @@ from deviate.stats.multiple.many import (
     anova,
     compare_many,
     dunnett,
-    dunnett_critical,
-    dunnett_intervals,
     kruskal_wallis,
     welch_anova,
 )
@@ -123,31 +120,17 @@ def test_omnibus_tests_reject_a_true_null_in_five_percent() -> None:
     assert np.mean(rejected) < 0.06 + 0.009
 
 
-def test_dunnett_is_that_of_r() -> None:
-    tests, intervals = dunnett(*SCORES), dunnett_intervals(*SCORES)
-    assert not isinstance(tests, Unavailable)
-    assert not isinstance(intervals, Unavailable)
+def test_dunnett_is_that_of_r(rng: np.random.Generator) -> None:
+    found = dunnett(*SCORES, rng=rng)
+    assert not isinstance(found, Unavailable)
+    tests, intervals = zip(*found, strict=True)
     assert [it.statistic for it in tests] == pytest.approx(
         [1.970964316170099, 0.538370231827797, 2.281330538223305], rel=MANY_ULPS
     )
-    # glht integrates by simulation, and looks for the critical value in what that gives.
-    assert [it.p_value for it in tests] == pytest.approx([0.15104, 0.90831, 0.08420], abs=2e-4)
-    assert [it.low for it in intervals] == pytest.approx([-0.21413, -0.69092, -0.09306], abs=2e-3)
-    assert [it.high for it in intervals] == pytest.approx([1.69413, 1.06235, 1.72640], abs=2e-3)
-
-
-@pytest.mark.parametrize("sizes", [(10, 10, 10), (5, 20, 6), (5, 60, 60, 60), (30,) * 8])
-def test_dunnett_is_that_of_scipy_up_to_its_sampling_error(sizes: tuple[int, ...]) -> None:
-    draws = np.random.default_rng(2)
-    samples = [draws.normal(0.4 * i, 1, n).tolist() for i, n in enumerate(sizes)]
-    theirs = scipy_stats.dunnett(*samples[1:], control=samples[0], rng=draws)
-    tests, intervals = dunnett(*samples), dunnett_intervals(*samples)
-    assert not isinstance(tests, Unavailable)
-    assert not isinstance(intervals, Unavailable)
-    expected = theirs.confidence_interval(0.95)
-    assert [it.statistic for it in tests] == pytest.approx(list(theirs.statistic), rel=MANY_ULPS)
-    assert [it.p_value for it in tests] == pytest.approx(list(theirs.pvalue), abs=5e-4)
-    assert [it.low for it in intervals] == pytest.approx(list(expected.low), abs=3e-3)
+    # Both integrate by simulation, and look for the critical value in what that gives.
+    assert [it.p_value for it in tests] == pytest.approx([0.15104, 0.90831, 0.08420], abs=5e-4)
+    assert [it.low for it in intervals] == pytest.approx([-0.21413, -0.69092, -0.09306], abs=3e-3)
+    assert [it.high for it in intervals] == pytest.approx([1.69413, 1.06235, 1.72640], abs=3e-3)
 
 
 @pytest.mark.parametrize(
@@ -162,32 +145,23 @@ def test_dunnett_is_that_of_scipy_up_to_its_sampling_error(sizes: tuple[int, ...
         ((7,) * 10, 2.77),
     ],
 )
-def test_critical_values_are_those_of_dunnetts_table(sizes: tuple[int, ...], critical: float) -> None:
+def test_intervals_are_as_wide_as_dunnetts_table_says(
+    sizes: tuple[int, ...], critical: float, rng: np.random.Generator
+) -> None:
     """Dunnett (1964), two-sided, 5 %: 20 and 60 degrees of freedom."""
-    assert dunnett_critical(sizes) == pytest.approx(critical, abs=0.0051)
-
-
-@pytest.mark.parametrize("sizes", [(6, 6, 6), (5, 20, 9)])
-def test_the_critical_value_leaves_five_percent_by_adaptive_quadrature(sizes: tuple[int, ...]) -> None:
-    critical, df = dunnett_critical(sizes), sum(sizes) - len(sizes)
-    loadings = [math.sqrt(n / (n + sizes[0])) for n in sizes[1:]]
-
-    def density(z: float, s: float) -> float:
-        inside = 1.0
-        for loading in loadings:
-            width = math.sqrt(1 - loading**2)
-            low, high = (-critical * s - loading * z) / width, (critical * s - loading * z) / width
-            inside *= float(scipy_stats.norm.cdf(high) - scipy_stats.norm.cdf(low))
-        return inside * float(scipy_stats.norm.pdf(z) * scipy_stats.chi.pdf(s * math.sqrt(df), df)) * math.sqrt(df)
-
-    covered, _ = integrate.dblquad(density, 0.01, 3, -8, 8, epsabs=1e-6)
-    assert covered == pytest.approx(0.95, abs=1e-5)
-
-
-def test_one_candidate_alone_is_students_test() -> None:
-    found, student = dunnett(*SCORES[:2]), taken(two_sample.student(*SCORES[:2]))
+    found = dunnett(*(rng.normal(size=n).tolist() for n in sizes), rng=rng)
     assert not isinstance(found, Unavailable)
-    assert found[0].p_value == pytest.approx(student.p_value, rel=MANY_ULPS)
+    for test, interval in found:
+        error = (interval.low + interval.high) / 2 / test.statistic
+        assert (interval.high - interval.low) / 2 / error == pytest.approx(critical, abs=0.02)
+
+
+def test_one_candidate_alone_is_students_test(rng: np.random.Generator) -> None:
+    found, student = dunnett(*SCORES[:2], rng=rng), taken(two_sample.student(*SCORES[:2]))
+    assert not isinstance(found, Unavailable)
+    ((test, _),) = found
+    assert test.statistic == pytest.approx(student.statistic, rel=MANY_ULPS)
+    assert test.p_value == pytest.approx(student.p_value, abs=5e-4)
 
 
 def test_all_pairs_are_both_tests_with_holm_and_welch_is_that_of_r() -> None:
@@ -226,7 +200,7 @@ def test_a_candidate_with_few_runs_has_a_reason_and_leaves_the_family() -> None:
     assert isinstance(found[1].difference, float)
     smaller = table(SCORES[0], SCORES[1], SCORES[3]).dunnett
     assert not isinstance(smaller, Unavailable)
-    assert found[0].p_adjusted == smaller[0].p_adjusted
+    assert found[0].p_adjusted == pytest.approx(smaller[0].p_adjusted, abs=1e-3)
 
 
 def test_two_experiments_have_no_table_of_many() -> None:
@@ -321,4 +295,4 @@ def test_values_that_are_not_finite_are_refused_by_name(rng: np.random.Generator
     samples = [[0.5, math.nan, 0.6, 0.7, 0.8], *SCORES[:2]]
     refusal = Unavailable(Reason.NO_NUMBER)
     assert anova(*samples) == welch_anova(*samples) == kruskal_wallis(*samples, rng=rng) == refusal
-    assert dunnett(*samples) == dunnett_intervals(*samples) == refusal
+    assert dunnett(*samples, rng=rng) == refusal
