@@ -155,10 +155,10 @@ def sparkline(plot: EstimationPlot) -> Markup:
     groups = plot.groups
     values = [value for group in groups for value in group.values]
     low, high = min(values), max(values)
-    scale, height = (SPARK_WIDTH - 8) / (high - low or 1), 9 * len(groups)
+    span, height = high - low or 1, 9 * len(groups)
     points = "".join(
         f'<circle class="series-{group.index}" style="fill: var(--series-{group.index % 6})" '
-        f'cx="{4 + (value - low) * scale:.1f}" cy="{9 * row + 4.5}" r="2.5"/>'
+        f'cx="{4 + (value - low) / span * (SPARK_WIDTH - 8):.1f}" cy="{9 * row + 4.5}" r="2.5"/>'
         for row, group in enumerate(groups)
         for value in group.values[:MOST_SPARKS]
     )
