@@ -1,4 +1,4 @@
-"""Figures of 200 random comparisons are those that scipy and statsmodels give."""
+"""Figures of 500 random comparisons are those that scipy and statsmodels give."""
 
 import importlib.util
 from pathlib import Path
@@ -11,7 +11,7 @@ from deviate.model.estimates import Interval, Test
 from deviate.stats.compare import compare
 from deviate.stats.estimates.effect import CORRECTED_DF, hedges_correction
 
-N_SETS = 200
+N_SETS = 500
 TESTS = ("welch", "student", "mann_whitney", "kolmogorov_smirnov", "levene", "brown_forsythe")
 ESTIMATES = {"superiority": "superiority", "d": "cohens_d", "g": "hedges_g", "glass_delta": "glass_delta"}
 INTERVALS = {"difference_interval": "welch_interval", "sd_ratio_interval": "sd_ratio_interval"}
