@@ -142,17 +142,20 @@ def _table(table: DocumentTable, console: Console, margin: int) -> None:
     used = [index for index in range(len(table.columns)) if any(row[index] for row in rows)]
     has_head = any(table.columns[index] for index in used[1:])
     grid = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), show_header=has_head, header_style="none")
-    room = margin
+    names = [row[0].plain for row in rows]
+    are_names = widest(names) <= 2 * LONGEST_WORD and not any(" " in name for name in names)
+    whole, least = [], []
     for index in used:
-        head = Text(clean(table.columns[index]))
-        names = [row[0].plain for row in rows]
-        is_name = not index and widest(names) <= 2 * LONGEST_WORD and not any(" " in name for name in names)
-        grid.add_column(head, overflow="fold", no_wrap=is_name)
-        words = (word for text in (head, *(row[index] for row in rows)) for word in text.plain.split())
-        room += (widest(words) if is_name else min(widest(words), LONGEST_WORD)) + GAP
+        texts = [clean(table.columns[index]), *(row[index].plain for row in rows)]
+        longest_word = widest(word for text in texts for word in text.split())
+        whole.append(widest(texts))
+        least.append(longest_word if are_names and not index else min(longest_word, LONGEST_WORD))
+    room = console.width - margin - GAP * (len(used) - 1)
+    for index, width in zip(used, _widths(whole, least, room), strict=True):
+        grid.add_column(Text(clean(table.columns[index])), overflow="fold", width=width)
     for row in rows:
         grid.add_row(*(row[index] for index in used))
-    if room <= console.width + GAP:
+    if sum(least) <= room:
         _indent(grid, margin, console)
     else:
         _paragraphs(table, [[row[index] for index in used] for row in rows], used, console)
@@ -161,6 +164,19 @@ def _table(table: DocumentTable, console: Console, margin: int) -> None:
     notes = group_pairs((row.note, row.label) for row in table.rows if row.note)
     for note, labels in notes.items():
         _indent(Text(clean(f"{', '.join(labels)}: {note}")), 2 * GAP, console)
+
+
+def _widths(whole: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Widths of columns: those of their texts, the widest narrowed to what there is room for, but for their words.
+
+    `rich` would break words of other columns.
+    """
+    widths = list(whole)
+    for most in range(max(whole, default=0), 0, -1):
+        if sum(widths) <= room:
+            break
+        widths = [max(low, min(width, most)) for low, width in zip(least, whole, strict=True)]
+    return widths
 
 
 def _paragraphs(table: DocumentTable, rows: Sequence[Sequence[Text]], used: Sequence[int], console: Console) -> None:
