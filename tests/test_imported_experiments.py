@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from deviate.records.experiments import read_any
 from deviate.records.importing import read_files, write_imported
 from deviate.records.layout import records_folder
 
@@ -104,13 +103,6 @@ def test_a_pilot_is_one_experiment(project: Path, deviate) -> None:  # type: ign
     refused = deviate("plan", "--pilot", "results.csv", "--difference", "0.01")
     assert (refused.code, "holds several experiments: old, new" in refused.err) == (1, True)
     assert "of acc in old, n = 6" in deviate("plan", "--pilot", "results.csv:old", "--difference", "0.01").out
-
-
-def test_a_report_in_json_that_is_read_again_knows_its_tasks(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]
-    (project / "tasks.csv").write_text(SCORES.replace("method,", "task,"))
-    assert deviate("report", "tasks.csv", "--json", "report.json").code == 0
-    (experiment,) = read_any(project / ".deviate", [str(project / "report.json")])
-    assert experiment.tasks == ("old: acc", "new: acc")
 
 
 def test_an_import_of_many_files_takes_one_line_of_the_list(project: Path, deviate) -> None:  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""Importer `json`: scores as lists, as lists by metric, as records (also one per line), and our own `--json` reports.
+"""Importer `json`: scores as lists, as lists by metric, and as records (also one per line).
 
 `[0.91, 0.92]`, `{"acc": [0.91, 0.92]}`, `{"baseline": {"acc": […]}, "mine": {"acc": […]}}`,
 `[{"seed": 0, "acc": 0.91}]`. Records are read as the rows of a table are.
@@ -11,18 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from deviate.errors import InputError
-from deviate.model.records import Series
-from deviate.records.importers import Imported, ImportedRun, MetricEntry, importer
+from deviate.records.importers import Imported, importer
 from deviate.records.importers.assemble import assemble
 from deviate.records.importers.tables import CellTable, number, read_text
 
 ENDINGS = frozenset({".json", ".jsonl", ".ndjson"})
 FORMS = "a list of numbers, lists of numbers by metric, or a list of records such as {seed, metric, value}"
-READ_AS = {"aggregate": "last", "margin": None, "primary": False, "unit": ""}
-"""How the scores of a report are read, which are one per run; role and direction may be those that the user stated."""
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -39,7 +34,7 @@ def read_json(path: Path) -> tuple[Imported, ...]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not valid JSON: {str(error)[:200]}", "write it again, or export CSV") from error
     if isinstance(document, dict) and "deviate" in document and isinstance(document.get("experiments"), list):
-        return _read_report(document, path)
+        raise InputError(f"{path} is a report of deviate", "import its scores as CSV: deviate report NAME --csv FILE")
     experiments = _records_by_experiment(document)
     if not experiments:
         raise InputError(f"{path} holds no scores in a known form", f"write {FORMS}")
@@ -117,39 +112,3 @@ def _flat(record: Mapping[str, Any]) -> dict[str, str]:
         elif not isinstance(value, list):
             cells[str(name)] = "" if value is None else str(value)
     return cells
-
-
-def _read_report(document: Mapping[str, Any], path: Path) -> tuple[Imported, ...]:
-    """Scores and outcomes of a report by deviate; reports have no measurements by step."""
-    try:
-        entries = document["experiments"]
-        has_variants = len({entry["name"] for entry in entries}) < len(entries)
-        return tuple(
-            Imported(
-                name=f"{entry['name']}-{entry['variant']}" if has_variants else str(entry["name"]),
-                form="json",
-                sources=(path,),
-                runs=tuple(_imported_run(run, entry["metrics"]) for run in entry["runs"]),
-                tasks=tuple(entry.get("tasks", ())),
-                notes=(f"{path.name}: a report of deviate: the scores of {len(entry['runs'])} runs, without curves",),
-                stated={
-                    metric["metric"]: msgspec.convert({**metric, **READ_AS}, MetricEntry)
-                    for metric in entry["metrics"]
-                    if "role" in metric
-                },
-            )
-            for entry in entries
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} is a damaged report of deviate: {error!r}", "write it again with --json") from error
-
-
-def _imported_run(run: Mapping[str, Any], metrics: Sequence[Mapping[str, Any]]) -> ImportedRun:
-    series = {
-        metric["metric"]: Series((None,), (float(score["score"]),))
-        for metric in metrics
-        for score in metric["scores"]
-        if score["replicate"] == run["replicate"]
-    }
-    imported = msgspec.convert({**run, "label": f"replicate {run['replicate']}", "series": {}}, ImportedRun)
-    return replace(imported, series=series)

@@ -1,4 +1,4 @@
-"""JSON: lists, lists by metric, records, and our own reports; numbers keep all bits."""
+"""JSON: lists, lists by metric, and records; numbers keep all bits."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 from deviate.errors import InputError
 from deviate.records.importers import Imported
-from deviate.records.importing import experiment_of, read_files
+from deviate.records.importing import read_files
 
 THIRD = 0.1 + 0.2
 
@@ -56,15 +56,6 @@ def test_records_with_steps_are_the_curve_of_one_run(tmp_path: Path) -> None:
     assert (tuple(run.series["loss"].steps), tuple(run.series["loss"].values)) == ((10, 20), (0.5, 0.3))
 
 
-def test_our_own_report_gives_its_scores_and_outcomes(tmp_path: Path) -> None:
-    runs = [{"replicate": 0, "status": "completed", "seeds": {"init": 7}}, {"replicate": 1, "status": "diverged"}]
-    metrics = [{"metric": "acc", "scores": [{"replicate": 0, "score": THIRD}]}]
-    experiment = {"name": "base", "variant": "algo+impl", "runs": runs, "metrics": metrics}
-    (imported,) = read(tmp_path, {"deviate": "0.1.0", "schema": 3, "experiments": [experiment]})
-    assert (imported.name, scores(imported)) == ("base", [{"acc": THIRD}, {}])
-    assert [(run.status, run.seeds) for run in imported.runs] == [("completed", {"init": 7}), ("diverged", {})]
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -73,7 +64,7 @@ def test_our_own_report_gives_its_scores_and_outcomes(tmp_path: Path) -> None:
         ('{"a": "b"}', "holds no scores"),
         ("[]", "holds no scores"),
         ('[{"a": "b"}]', "no column holds scores"),
-        ('{"deviate": "1", "experiments": [{"name": "x"}]}', "damaged report"),
+        ('{"deviate": "1", "experiments": [{"name": "x"}]}', "is a report of deviate"),
         ("", "is empty"),
     ],
 )
@@ -86,13 +77,3 @@ def test_what_holds_no_scores_is_refused(tmp_path: Path, text: str, told: str) -
 def test_an_evaluation_that_has_a_mean_and_a_spread_at_every_step_is_a_curve(tmp_path: Path) -> None:
     (imported,) = read(tmp_path, [{"itr": step, "IS_mean": 2.8, "IS_std": 0.1, "FID": 173.7} for step in (1, 2)])
     assert [tuple(series.steps) for series in imported.runs[0].series.values()] == [(1, 2)] * 3
-
-
-def test_our_own_report_keeps_what_the_user_said_of_a_metric(tmp_path: Path) -> None:
-    experiment = {
-        "name": "a", "variant": "as-is", "runs": [{"replicate": 0, "status": "completed"}],
-        "metrics": [{"metric": "acc", "role": "other", "direction": "min", "scores": [{"replicate": 0, "score": 1.0}]}],
-    }  # fmt: skip
-    (imported,) = read(tmp_path, {"deviate": "1", "experiments": [experiment]})
-    (metric,) = experiment_of(imported).metrics
-    assert (metric.role, metric.direction, metric.metric.evidence) == ("other", "min", ("as it was imported",))
