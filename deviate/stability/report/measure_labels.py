@@ -86,7 +86,7 @@ MEASURES: dict[MeasureName, Words] = {
     ),
 }  # fmt: skip
 """Measures in report order."""
-SHARE, POINTS, PLAIN = in_percent("", "", ""), in_points("", "", ""), Words("", "", "")
+SHARE, POINTS = in_percent("", "", ""), in_points("", "", "")
 
 
 def scale_number(value: float, places: int | None, words: Words) -> ShownNumber:
