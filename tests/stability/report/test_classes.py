@@ -10,10 +10,8 @@ from deviate.model.findings import Findings
 from deviate.model.phrases import Reason
 from deviate.model.stability import SetStability, StabilityFindings
 from deviate.report.document import Absent, Section
-from deviate.report.figures.write import page_figure
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.report.plots import EstimationPlot
 from deviate.stability.report.sections import brief_lines, class_section
 
 LABELS = ("small", "wide")
@@ -49,24 +47,6 @@ def test_classes_that_no_run_changes_have_no_least_steady_one() -> None:
     steady = dataclasses.replace(it, classes=still)
     assert _classes(steady).sentences == ("The accuracy of each class is the same in all 8 runs.",)
     assert not any("least steady" in line for line in _lines(dataclasses.replace(steady, groups=())))
-
-
-def test_the_figure_has_every_run_and_the_sizes_of_the_classes() -> None:
-    it = one_set(0, "test", 8)
-    (plot,) = [figure.plot for figure in _classes(it).figures]
-    assert isinstance(plot, EstimationPlot)
-    assert (plot.groups[0].label, plot.groups[0].note) == ("3", "60 examples")
-    assert plot.groups[0].values == tuple(100 * value for value in it.classes[0].accuracies)
-    assert "class 3: 90.0 ± 4.1, 60 examples" in plot.description
-    assert page_figure(plot).count("60 examples") == 2  # in the drawing and for screen readers
-
-
-def test_a_hundred_classes_are_in_the_table_and_the_widest_in_the_figure() -> None:
-    part = _classes(one_set(0, "test", 5, n_classes=100))
-    (plot,) = [figure.plot for figure in part.figures]
-    assert isinstance(plot, EstimationPlot)
-    assert (len(plot.groups), len(part.tables[0].rows)) == (30, 100)
-    assert "The widest 30 of 100 are drawn." in plot.caption
 
 
 def test_a_class_without_spread_says_why() -> None:
