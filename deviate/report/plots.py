@@ -197,28 +197,6 @@ class PlanningPlot(Plot):
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixPlot(Plot):
-    """A share or a distance for each pair of runs, drawn as a heat map.
-
-    Attributes:
-        index: place of the experiment in the report. names: of the runs.
-        values: (R, R), symmetric; what stands on the diagonal is not drawn.
-        texts: what stands in the cells, alike; empty where they are too many for words.
-        low, high: what the lightest and the darkest cell stand for.
-    """
-
-    file_name: ClassVar[str] = "pairs-{title}"
-
-    axis: str
-    index: int
-    names: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]
-    texts: tuple[tuple[str, ...], ...]
-    low: str
-    high: str
-
-
-@dataclass(frozen=True, slots=True)
 class StepLine:
     """One line over main-loop steps or thresholds; NaN where there is no value or no interval.
 

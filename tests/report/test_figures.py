@@ -14,11 +14,10 @@ from deviate.model.analysis import LoopCounter
 from deviate.model.records import Experiment, Series
 from deviate.report.document import ReportFigure
 from deviate.report.figures.bundle import CurveLine, bundle_of, line_of, thin
-from deviate.report.figures.matrix import LIGHTEST, _cells
 from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
 from deviate.report.parts.noise import noise_section
-from deviate.report.plots import CurvePlot, EstimationPlot, ForestPlot, MatrixPlot
+from deviate.report.plots import CurvePlot, EstimationPlot, ForestPlot
 from deviate.stats.judge import judge
 
 EPOCHS = LoopCounter("epoch", 5, 1)
@@ -249,14 +248,6 @@ def test_what_the_labels_of_an_axis_leave_out_stands_with_its_name_and_nowhere_e
     assert told in texts
     assert max(len(it) for it in texts if re.fullmatch(r"[−\d.]+", it)) < 10
     assert not [it for it in texts if re.fullmatch(r"\+?1e.*", it)]
-
-
-def test_runs_that_are_all_alike_have_the_lightest_colour_of_a_heat_map() -> None:
-    values = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    texts = (("", "", ""), ("0", "", ""), ("0", "0", ""))
-    plot = MatrixPlot("key", "title", "description", "caption", "axis", 0, ("0", "1", "2"), values, texts, "0", "0")
-    opacity = _cells(plot)[..., 3]
-    assert opacity[0, 0] == opacity[1, 0] == opacity[1, 1] == LIGHTEST
 
 
 def test_both_sides_of_a_comparison_and_their_difference_have_the_decimals_of_the_smaller_error() -> None:

@@ -16,7 +16,6 @@ from deviate.report.figures.curves import draw_curves
 from deviate.report.figures.dependence import draw_planning, draw_sweep
 from deviate.report.figures.estimation import draw_estimation
 from deviate.report.figures.kernels import draw_kernels
-from deviate.report.figures.matrix import draw_matrix
 from deviate.report.figures.steps import draw_steps, draw_survival
 from deviate.report.figures.surface import PAGE, PALETTE, Surface, paper, style
 from deviate.report.medium import COLUMN_IN
@@ -31,7 +30,6 @@ DRAWERS: Mapping[type, Callable[[Any, Surface], Figure]] = MappingProxyType(
         plots.SurvivalPlot: draw_survival,
         plots.DifferencePlot: draw_steps,
         plots.PlanningPlot: draw_planning,
-        plots.MatrixPlot: draw_matrix,
         plots.StepsPlot: draw_steps,
         plots.KernelPlot: draw_kernels,
         plots.SweepPlot: draw_sweep,

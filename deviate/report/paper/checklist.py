@@ -87,5 +87,3 @@ def _stability(report: Report) -> Iterator[str]:
     sections = [section for key in ("stability", "classes") if (section := report.section(key)) is not None]
     if report.stability:
         yield from (*report.stability, *(note for section in sections for note in section.footnotes))
-        missing = (reason for section in sections[1:] for reason in section.reasons)
-        yield from (f"Not known: {reason[:1].lower() + reason[1:]}" for reason in missing)

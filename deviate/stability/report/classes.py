@@ -5,13 +5,12 @@ Source: the columns of sub-groups are those of Zhuang et al. (2022), Tables 3 an
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.stability import ClassStability, GroupMeasure, GroupStability, SetStability
-from deviate.report.document import Absent, Block, DocumentTable, Entry, Fold, Items, Section, TableRow, cell
+from deviate.report.document import Absent, DocumentTable, Entry, Fold, Items, Section, TableRow, cell
 from deviate.report.format import (
     between,
     clean,
@@ -26,8 +25,7 @@ from deviate.report.format import (
 from deviate.report.numbers import Pieces, ShownNumber, ends, factor, share, whole
 from deviate.report.parts.compare import ratio_cell
 from deviate.report.parts.describe import cell_of
-from deviate.report.plots import EstimationPlot, PointGroup
-from deviate.stability.report.measure_labels import POINTS, SHARE, estimate_text, figures_of, hundredfold_cell, methods
+from deviate.stability.report.measure_labels import hundredfold_cell, methods
 
 
 class Rate(NamedTuple):
@@ -46,9 +44,6 @@ class Rate(NamedTuple):
         return measure
 
 
-N_FIGURES = 12
-N_DRAWN, FEWEST_DRAWN, MOST_POINTS = 30, 5, 3000
-"""Maximum and minimum number of classes in a figure, and its maximum number of points."""
 RATES = (
     Rate("accuracy", "accuracy", "accuracy"),
     Rate("false_positive_rate", "false positive rate", "FPR"),
@@ -75,13 +70,11 @@ def class_places(spread: ClassStability) -> int:
 
 
 def class_part(captured: SetStability, place: int, labels: Sequence[str], *, is_folded: bool) -> Section:
-    """Sentences, figure and table of one set; only the first sets have a figure."""
+    """Sentences and table of one set."""
     heading = f"Classes of {name_text(captured.name)}, {labels[captured.experiment]}"
-    plot = _plot(captured, place, heading) if place < N_FIGURES else None
-    exhibits: tuple[Block, ...] = (*figures_of([plot]), _class_table(captured, heading))
-    fold = Fold(f"{'Figure and table' if plot else 'Table'} of {len(captured.classes)} classes", exhibits)
-    blocks = (fold,) if is_folded else exhibits
-    return Section(f"classes-{place}", heading, (*sentences(captured), *blocks, Items((), "footnotes")))
+    table = _class_table(captured, heading)
+    block = Fold(f"Table of {len(captured.classes)} classes", (table,)) if is_folded else table
+    return Section(f"classes-{place}", heading, (*sentences(captured), block, Items((), "footnotes")))
 
 
 def sentences(captured: SetStability) -> Iterator[str]:
@@ -171,36 +164,6 @@ def _interval(interval: Interval | Unavailable, places: int) -> Entry:
     if isinstance(interval, Unavailable):
         return Absent(clean(interval.reason))
     return cell(*ends(100 * interval.low, 100 * interval.high, places), value=interval.low)
-
-
-def _plot(captured: SetStability, place: int, heading: str) -> EstimationPlot:
-    drawn = captured.classes[: max(FEWEST_DRAWN, min(N_DRAWN, MOST_POINTS // max(1, len(captured.replicates))))]
-    text = "; ".join(
-        f"class {one.label}: {estimate_text(one.mean, class_places(one), SHARE)} ± "
-        f"{estimate_text(one.sd, class_places(one), POINTS)}, {counted_of(one.n_examples, 'example')}"
-        for one in drawn
-    )
-    more = (
-        f" The widest {len(drawn)} of {len(captured.classes)} are drawn." if len(drawn) < len(captured.classes) else ""
-    )
-    return EstimationPlot(
-        key=f"classes-{place}-plot",
-        title=f"{heading}: accuracy of every run, per class",
-        description=f"Accuracy in percent, mean ± SD over runs: {text}.{more}",
-        caption=f"Each point is the accuracy of one run. The dot and line next to them: mean ± SD.{more}",
-        axis="accuracy (%)",
-        difference_axis="",
-        groups=tuple(_points(one, captured.experiment) for one in drawn),
-        differences=(),
-    )
-
-
-def _points(spread: ClassStability, index: int) -> PointGroup:
-    mean, sd = (None if isinstance(value, Unavailable) else 100 * value for value in (spread.mean, spread.sd))
-    values = tuple(100 * value for value in spread.accuracies)
-    group = PointGroup(index, str(spread.label), counted_of(spread.n_examples, "example"), values, mean, sd, None, None)
-    low, high = group.one_sd
-    return replace(group, low=low, high=high)
 
 
 def footnotes(findings: Findings) -> Iterator[str]:

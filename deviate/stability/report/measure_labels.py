@@ -86,7 +86,7 @@ MEASURES: dict[MeasureName, Words] = {
     ),
 }  # fmt: skip
 """Measures in report order."""
-SHARE, POINTS, PLAIN = in_percent("", "", ""), in_points("", "", ""), Words("", "", "")
+SHARE = in_percent("", "", "")
 
 
 def scale_number(value: float, places: int | None, words: Words) -> ShownNumber:
@@ -130,10 +130,6 @@ def figure_cell(value: Estimate, interval: Interval | Unavailable, words: Words)
 def hundredfold_cell(share: Estimate, places: int) -> Entry:
     """A share in percent, or a spread of shares in points, without the unit."""
     return cell_of(share, lambda value: (ShownNumber(100 * value, places),))
-
-
-def estimate_text(value: Estimate, places: int | None, words: Words) -> str:
-    return clean(value.reason) if isinstance(value, Unavailable) else scale_number(value, places, words).text
 
 
 def measure_cell(measure: Measure | None) -> Entry:

@@ -42,37 +42,14 @@ IMPORTED = (
     "The scores were imported, so neither predictions nor weights were captured. Runs by deviate capture them with "
     "--capture predictions,weights."
 )
-NO_PREDICTIONS = "No predictions were captured: --capture predictions shows on how many examples runs disagree."
-NO_WEIGHTS = "No weights were captured: --capture weights shows how far apart they are, layer by layer."
-NO_STEPS = "Nothing was captured during training: --capture-every K shows how runs diverge step by step."
-NO_REDUCTIONS = (
-    "No ensemble of a run's own outputs was formed: use --capture-every K for snapshots, --tta flip,crop25 to augment."
-)
-NO_CONVERGENCE = "Time to convergence is not shown: it needs a metric that runs report at several steps."
-NO_WEAK = "No run was excluded as weak: --weak-below METRIC=VALUE shows spreads with and without weak runs."
-NO_CLASSES = (
-    "No evaluation set with true labels was captured, so there are no results per class: --capture predictions stores "
-    "outputs, and labels where the script has them."
-)
-NO_GROUPS = "No sub-groups were named: --groups FILE.csv, or --groups COLUMN that the script logs, compares them."
-HASHES = (
-    " The final weights of each run have a hash (Provenance), which shows whether runs are equal, not how far apart."
-)
-
-
-def _why_nothing(findings: Findings) -> str:
-    """Reasons why there are no results on stability; empty if there are."""
-    stability = findings.stability
-    has_results = stability.sets or stability.weights or stability.convergence or stability.weak
-    return "" if has_results else _no_captures(findings)
 
 
 def _no_captures(findings: Findings) -> str:
+    """Why there are no predictions and weights; empty if there are some."""
+    if findings.stability.sets or findings.stability.weights:
+        return ""
     experiments = [item.experiment for item in findings.experiments]
-    text = IMPORTED if experiments and all(one.imported for one in experiments) else NOTHING
-    if any(run.weights for one in experiments for run in one.runs):
-        text += HASHES
-    return text
+    return IMPORTED if experiments and all(one.imported for one in experiments) else NOTHING
 
 
 def _reasons(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
@@ -85,25 +62,6 @@ def _reasons(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(sentences))
 
 
-def _missing_parts(findings: Findings) -> Iterator[str]:
-    """Missing parts of the section, with the commands that add them."""
-    stability = findings.stability
-    if not stability.sets and not stability.weights:
-        yield _no_captures(findings)
-    else:
-        has_steps = any([one.steps for one in stability.sets] + [one.steps for one in stability.weights])
-        has_reductions = any(one.reductions for one in stability.sets)
-        present = {
-            NO_PREDICTIONS: stability.sets, NO_WEIGHTS: stability.weights, NO_STEPS: has_steps,
-            NO_REDUCTIONS: has_reductions,
-        }  # fmt: skip
-        yield from (text for text, has_part in present.items() if not has_part)
-    if not stability.convergence:
-        yield NO_CONVERGENCE
-    if not stability.weak:
-        yield NO_WEAK
-
-
 def sections(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
     """The sections of a page on stability, in its order; `labels` name the experiments."""
     return stability_section(findings, labels), class_section(findings, labels)
@@ -111,15 +69,13 @@ def sections(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
 
 def stability_section(findings: Findings, labels: Sequence[str]) -> Section:
     """Section on evaluation sets, weights, convergence and weak runs."""
-    nothing, reasons = _why_nothing(findings), _reasons(findings, labels)
-    if nothing:
-        return Section("stability", "Stability", (Absent(" ".join([nothing, *reasons])), Items((), "footnotes")))
+    reasons = filter(None, (_no_captures(findings), *_reasons(findings, labels)))
     blocks: tuple[Block, ...] = (
         *set_parts(findings, labels),
         *weights_part(findings, labels),
         *convergence_part(findings, labels),
         *weak_part(findings, labels),
-        *map(Absent, (*reasons, *_missing_parts(findings))),
+        *map(Absent, reasons),
         Items(tuple(_footnotes(findings)), "footnotes"),
     )
     return Section("stability", "Stability", blocks)
@@ -131,8 +87,6 @@ def class_section(findings: Findings, labels: Sequence[str]) -> Section:
     blocks: tuple[Block, ...] = (
         *_class_parts(sets[:N_CLASS_PARTS], labels),
         Items(tuple(classes.footnotes(findings)), "footnotes"),
-        *([] if any(captured.classes for captured in sets) else [Absent(NO_CLASSES)]),
-        *([] if any(captured.groups for captured in sets) else [Absent(NO_GROUPS)]),
     )
     return Section("classes", "Classes of evaluation sets", blocks)
 

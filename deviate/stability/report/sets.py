@@ -3,8 +3,6 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import numpy as np
-
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.stability import Measure, Reduction, SetStability, UnstableExample, WeightStability
@@ -20,14 +18,12 @@ from deviate.report.document import (
     cell,
     quantities,
 )
-from deviate.report.format import between, clean, counted, counted_of, decimals, group_pairs, name_text, number
+from deviate.report.format import between, clean, counted_of, decimals, group_pairs, name_text, number
 from deviate.report.numbers import ShownNumber, share, text_of, whole
-from deviate.report.plots import MatrixPlot, StepLine, StepsPlot
+from deviate.report.plots import StepLine, StepsPlot
 from deviate.stability.report.measure_labels import (
     MEASURES,
-    PLAIN,
     SHARE,
-    Words,
     difference_rows,
     figure_cell,
     figure_pieces,
@@ -43,9 +39,8 @@ from deviate.stability.report.measure_labels import (
 )
 
 Sets = Sequence[SetStability]
-N_OPEN, N_DRAWN, N_SETS, N_MATRICES = 2, 4, 12, 12
-"""Maximum number of evaluation sets with open figures, with drawn pairs, and on the page; and of matrices per set."""
-NOT_DRAWN = f"Pairs of runs are drawn for the first {N_DRAWN} evaluation sets; disagreement.csv has all."
+N_OPEN, N_SETS = 2, 12
+"""Maximum number of evaluation sets with open figures, and on the page."""
 ALIGNED = "Examples were matched by a hash of their input, because their order differs between runs."
 KINDS = {
     "logits": "scores before a softmax",
@@ -92,14 +87,12 @@ def set_parts(findings: Findings, labels: Sequence[str]) -> tuple[Section, ...]:
 def _part(findings: Findings, name: str, sets: Sets, place: int, labels: Sequence[str]) -> Section:
     title, anchor = name_text(name), f"stability-{place}"
     columns = tuple(labels[captured.experiment] for captured in sets)
-    drawn = sets[:N_MATRICES] if place < N_DRAWN else ()
-    matrices = (disagreement_plot(captured, anchor, labels) for captured in drawn)
-    figures = figures_of((*matrices, churn_plot(sets, anchor, title, labels)))
+    figures = figures_of([churn_plot(sets, anchor, title, labels)])
     unstable = tuple(_unstable(captured, labels) for captured in sets if captured.unstable)
     reductions = [row for name in _reduction_names(sets) for row in _reduction(name, sets)]
     caption = f"{title}: variability of ensembles of a run's own outputs"
     is_folded = place >= N_OPEN
-    notes = (*filter(None, dict.fromkeys(_notes(sets, labels))), *((NOT_DRAWN,) if place >= N_DRAWN else ()))
+    notes = tuple(filter(None, dict.fromkeys(_notes(sets, labels))))
     blocks: tuple[Block, ...] = (
         *(sentence for captured in sets for sentence in sentences(captured, labels)),
         *(() if is_folded else figures),
@@ -235,14 +228,13 @@ def weights_part(findings: Findings, labels: Sequence[str]) -> tuple[Section, ..
     if not weights:
         return ()
     columns = tuple(labels[one.experiment] for one in weights)
-    matrices = (distance_plot(one, labels) for one in weights[:N_MATRICES])
     rows = rows_of(DISTANCE, weights)
     rows += difference_rows(findings, "", [one.experiment for one in weights], labels)
     layers = _layers(weights, columns)
     without_interval = (missing_intervals(labels[one.experiment], [one.distance]) for one in weights)
     blocks: tuple[Block, ...] = (
         *(sentence(one, labels) for one in weights),
-        *figures_of((*matrices, weight_plot(findings, labels))),
+        *figures_of([weight_plot(findings, labels)]),
         quantities("Weights: distance between two runs", columns, rows),
         *([Fold(f"Distances of {counted_of(len(layers.rows), 'layer')}", (layers,))] if layers else []),
         Items((*filter(None, without_interval), APART), "footnotes"),
@@ -282,76 +274,9 @@ def _layers(weights: Sequence[WeightStability], columns: tuple[str, ...]) -> Doc
     return quantities(f"Distance of weights per layer, in the order of the model{more}", columns, rows)
 
 
-# Plots of pairs of runs and of steps: disagreement on examples, distance of weights.
+# Plots over steps: disagreement on examples, distance of weights.
 
-MOST_RUNS, MOST_TEXTS = 100, 8
-"""Maximum number of runs of a matrix, and of a matrix whose cells have text."""
-Matrix = tuple[tuple[float, ...], ...]
 Steps = Sequence[tuple[int, Measure]]
-
-
-def disagreement_plot(captured: SetStability, anchor: str, labels: Sequence[str]) -> MatrixPlot | None:
-    """Plot of disagreement; None if fewer than two runs have classes."""
-    heading = f"{name_text(captured.name)}, {labels[captured.experiment]}"
-    return _matrix_plot(
-        captured.disagreement,
-        captured.replicates,
-        key=f"{anchor}-pairs-{captured.experiment}",
-        title=f"{heading}: share of examples on which two runs disagree",
-        axis="% of examples on which two runs disagree",
-        index=captured.experiment,
-        words=SHARE,
-    )
-
-
-def distance_plot(weight_stability: WeightStability, labels: Sequence[str]) -> MatrixPlot | None:
-    return _matrix_plot(
-        weight_stability.distances,
-        weight_stability.replicates,
-        key=f"stability-weights-{weight_stability.experiment}",
-        title=f"{labels[weight_stability.experiment]}: distance of the final weights of two runs",
-        axis="distance of the weights of two runs",
-        index=weight_stability.experiment,
-        words=PLAIN,
-    )
-
-
-def _matrix_plot(
-    matrix: Matrix, replicates: Sequence[int], *, key: str, title: str, axis: str, index: int, words: Words
-) -> MatrixPlot | None:
-    if len(matrix) < 2:
-        return None
-    values = words.scale * np.array(matrix)[:MOST_RUNS, :MOST_RUNS]
-    n = len(values)
-    pairs = np.argwhere(np.triu(np.isfinite(values), 1))
-    if not len(pairs):
-        return None
-    known = values[tuple(np.transpose(pairs))]
-    places = max(0, decimals(float(np.ptp(known)) or float(np.abs(known).max())) or 0)
-
-    def name_pair(place: np.intp) -> str:
-        one, other = pairs[place]
-        return f"{number(known[place], places)} (replicates {replicates[one]} and {replicates[other]})"
-
-    more = f" The first {n} runs are drawn; {len(matrix) - n} are not." if len(matrix) > n else ""
-    n_unknown = math.comb(n, 2) - len(pairs)
-    more += f" Empty cells have no finite value: {counted(n_unknown, 'pair')}." if n_unknown else ""
-    texts = tuple(tuple(number(value, places) if math.isfinite(value) else "" for value in row) for row in values)
-    return MatrixPlot(
-        key=key,
-        title=title,
-        description=f"{axis}: {counted(len(pairs), 'pair')} of {n} runs, "
-        f"median {number(np.median(known), places)}, least {name_pair(known.argmin())}, "
-        f"most {name_pair(known.argmax())}.{more}",
-        caption=f"Each cell is a pair of runs, by replicate; a stronger colour means a larger value.{more}",
-        axis=axis,
-        index=index,
-        names=tuple(str(replicate) for replicate in replicates[:n]),
-        values=tuple(map(tuple, values.tolist())),
-        texts=texts if n <= MOST_TEXTS else (),
-        low=number(known.min(), places),
-        high=number(known.max(), places),
-    )
 
 
 def churn_plot(sets: Sequence[SetStability], anchor: str, title: str, labels: Sequence[str]) -> StepsPlot | None:

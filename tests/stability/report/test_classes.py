@@ -10,10 +10,8 @@ from deviate.model.findings import Findings
 from deviate.model.phrases import Reason
 from deviate.model.stability import SetStability, StabilityFindings
 from deviate.report.document import Absent, Section
-from deviate.report.figures.write import page_figure
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.report.plots import EstimationPlot
 from deviate.stability.report.sections import brief_lines, class_section
 
 LABELS = ("small", "wide")
@@ -51,24 +49,6 @@ def test_classes_that_no_run_changes_have_no_least_steady_one() -> None:
     assert not any("least steady" in line for line in _lines(dataclasses.replace(steady, groups=())))
 
 
-def test_the_figure_has_every_run_and_the_sizes_of_the_classes() -> None:
-    it = one_set(0, "test", 8)
-    (plot,) = [figure.plot for figure in _classes(it).figures]
-    assert isinstance(plot, EstimationPlot)
-    assert (plot.groups[0].label, plot.groups[0].note) == ("3", "60 examples")
-    assert plot.groups[0].values == tuple(100 * value for value in it.classes[0].accuracies)
-    assert "class 3: 90.0 ± 4.1, 60 examples" in plot.description
-    assert page_figure(plot).count("60 examples") == 2  # in the drawing and for screen readers
-
-
-def test_a_hundred_classes_are_in_the_table_and_the_widest_in_the_figure() -> None:
-    part = _classes(one_set(0, "test", 5, n_classes=100))
-    (plot,) = [figure.plot for figure in part.figures]
-    assert isinstance(plot, EstimationPlot)
-    assert (len(plot.groups), len(part.tables[0].rows)) == (30, 100)
-    assert "The widest 30 of 100 are drawn." in plot.caption
-
-
 def test_a_class_without_spread_says_why() -> None:
     it = one_set(0, "test", 8)
     plain = dataclasses.replace(it.classes[0], sd=Unavailable(Reason.SINGLE_RUN), ratio=Unavailable(Reason.NO_SPREAD))
@@ -97,14 +77,9 @@ def test_more_than_two_classes_have_no_columns_for_false_positives() -> None:
     assert part.footnotes[0] == "False positive and false negative rates need two classes."
 
 
-def test_without_groups_or_classes_it_is_said_what_to_type() -> None:
+def test_without_groups_and_classes_there_is_nothing() -> None:
     bare = dataclasses.replace(one_set(0, "test", 8), groups=(), classes=())
-    view = _view(bare)
-    assert view.parts == ()
-    no_classes, no_groups = view.reasons
-    assert "--groups FILE.csv" in no_groups
-    assert "--capture predictions" in no_classes
-    assert _view(one_set(0, "test", 8)).reasons == ()
+    assert (_view(bare).parts, _view(bare).reasons) == ((), ())
 
 
 @pytest.mark.parametrize("n_runs", [1, 2, 4])

@@ -110,7 +110,7 @@ def test_the_example_reads_the_further_tables(tmp_path: Path, require: Callable[
 
 def test_figures_are_files_named_after_what_they_show() -> None:
     names = [it.name for it in pictures(build_report(everything()))]
-    assert {"pairs-test-small", "pairs-wide", "steps-test", "classes-of-test-small"} <= set(names)
+    assert "steps-test" in names
     assert len(names) == len(set(names))
 
 

@@ -15,7 +15,6 @@ from ...seeds import wraps_like
 from ...source import GUEST
 from ...values import read
 from .controls import JaxControls, facts
-from .device_draws import EXPORT, LAX, PALLAS, report_draws
 from .keys import Keys
 from .programs import Programs
 from .ranks import follow_ranks
@@ -28,7 +27,7 @@ DEBUGGING = "jax._src.debugging"
 CALLBACK = "jax._src.callback"
 SOURCES = "jax._src.source_info_util"
 DISTRIBUTED = "jax._src.distributed"
-MODULES = ("jax", DEBUGGING, CALLBACK, SOURCES, DISTRIBUTED, LAX, PALLAS, EXPORT)
+MODULES = ("jax", DEBUGGING, CALLBACK, SOURCES, DISTRIBUTED)
 OWN_KEYS = ("flax.core.scope", "haiku._src")
 """Libraries that make keys to learn shapes, and draw nothing from them."""
 
@@ -66,8 +65,6 @@ def install(module: Any, context: AdapterContext) -> None:
         module.register_exclusion(GUEST)  # programs contain the source line of each operation
     elif module.__name__ == DISTRIBUTED:
         follow_ranks(module, context)
-    elif module.__name__ in (LAX, PALLAS, EXPORT):
-        report_draws(module, context)
     else:
         _install(module, context)
 

@@ -129,30 +129,6 @@ def test_weights_and_values_of_several_devices_are_those_of_one(trained: dict[st
     assert printed == results["pmap"].values(0), "what all devices print counts once, and parts of it do not"
 
 
-OTHERS = """\
-import jax, jax.numpy as jnp
-from jax import lax
-draw = jax.export.export(jax.jit(lambda key: jax.random.normal(key, (3,))))(jax.random.key_data(jax.random.key(0)))
-plain = jax.export.export(jax.jit(lambda x: x + 1))(jnp.ones(3))
-for exported in (draw, plain):
-    again = jax.export.deserialize(exported.serialize())
-    for _ in range(2):
-        again.call(jnp.ones(again.in_avals[0].shape, again.in_avals[0].dtype))
-jax.jit(lambda x: lax.rng_bit_generator(x, (3,)))(jnp.ones(4, jnp.uint32))
-print(lax.rng_uniform(0.0, 1.0, (3,)).shape, jax.random.normal(jax.random.key(0, impl="rbg"), (3,)).shape)
-"""
-
-
-def test_draws_that_follow_no_stream_are_reported_at_their_lines(tmp_path: Path) -> None:
-    result = Child(tmp_path, OTHERS).run(seeds=seeds())
-    assert (result.code, result.of("error")) == (0, []), result.stderr
-    assert result.of("uncontrolled") == [
-        ["draws in a program that was deserialized", "train.py", 8],
-        ["jax.lax.rng_bit_generator", "train.py", 9],
-        ["jax.lax.rng_uniform", "train.py", 10],
-    ]
-
-
 TOGETHER = """\
 import socket, subprocess, sys
 
