@@ -314,11 +314,8 @@ class Run:
         return tuple(phrase for phrase in self.uncontrolled if phrase.startswith(UNROUTED))
 
 
-UNROUTED = (
-    "draws ", "random operations ", "random numbers ", "torch.set_rng_state ", "jax.lax.rng_",
-    "jax.experimental.pallas.",
-)  # fmt: skip
-"""How the guest begins a phrase on draws that it does not route."""
+UNROUTED = ("draws ", "random operations ", "random numbers ", "torch.set_rng_state ", "the device type ")
+"""How the guest begins a phrase on draws that it does not route, or on a device whose draws it does not."""
 SHARED = "share the tasks by chance"
 """What it says of draws in workers, which are held if each task sets a seed of its own."""
 

@@ -55,10 +55,10 @@ def test_what_escapes_control_is_listed_once_with_its_place() -> None:
     assert "Used without a deterministic version: max_unpool2d (net.py:4)." in told
 
 
-DEVICE = "draws on the device toy, whose generator deviate does not route"
+DEVICE = "the device type toy is not routed"
 
 
-def _with_draws_on_a_device(experiment: Experiment) -> Experiment:
+def _on_a_device(experiment: Experiment) -> Experiment:
     phrases = (f"{DEVICE} (net.py:4)", f"{DEVICE} (net.py:9)")
     return dataclasses.replace(
         experiment, runs=tuple(dataclasses.replace(one, uncontrolled=phrases) for one in experiment.runs)
@@ -67,7 +67,7 @@ def _with_draws_on_a_device(experiment: Experiment) -> Experiment:
 
 def test_where_draws_belong_to_no_stream_no_source_is_isolated_or_ruled_out() -> None:
     quiet = [equal("control", 5), equal("dropout", 5), equal("augment", 5)]
-    findings = study(*map(_with_draws_on_a_device, [*usual()[:3], *quiet])).noise
+    findings = study(*map(_on_a_device, [*usual()[:3], *quiet])).noise
     assert findings is not None
     told = "\n".join(findings.statements)
     assert f"Not routed: {DEVICE} (net.py:4, net.py:9). These draws belong to no stream" in told
@@ -80,7 +80,7 @@ def test_where_draws_belong_to_no_stream_no_source_is_isolated_or_ruled_out() ->
 
 
 def test_a_comparison_warns_of_draws_that_belong_to_no_stream() -> None:
-    sides = [spread("algo", (93.0, 93.5, 94.0)), _with_draws_on_a_device(spread("algo", (93.1, 93.4, 94.2)))]
+    sides = [spread("algo", (93.0, 93.5, 94.0)), _on_a_device(spread("algo", (93.1, 93.4, 94.2)))]
     (warning,) = [text for text in warnings_of(judge(sides)) if DEVICE in text]
     assert "net.py:4" in warning
 

@@ -8,7 +8,6 @@ from types import FrameType
 from .. import names
 from ..annotations import Any, Array, Callable, Mapping
 from ..project import GuestProject
-from .arrays import array_of
 from .capture import FULL, KEY_WIDTH, PREDICTIONS, Capture, fit_name
 from .rows import NO_ROWS, NOTHING, Batches, numbers, rows
 
@@ -87,7 +86,7 @@ class CaptureSets:
         batches: Batches,
         step: int | None = None,
         beside: Callable[[], Any] = lambda: None,
-    ) -> str:
+    ) -> None:
         """Store a pass over data, or a part of one, and its further outputs as `<name>+<suffix>`.
 
         What comes again in the same evaluation counts anew; what is another set of the same name gets a number.
@@ -95,9 +94,6 @@ class CaptureSets:
         Args:
             root: what the script goes through, by which a set is known.
             beside: gives the true labels where the batches have none.
-
-        Returns:
-            The name of the set.
         """
         outputs, truth, keys = batches.whole()
         arrays = rows(outputs, numbers(beside()) if truth is None else truth, keys)
@@ -111,7 +107,6 @@ class CaptureSets:
                 more = rows(further.whole()[0], None, None)
                 if more is not None:
                     self._keep_further(name, suffix, {**arrays, **more}, step)
-        return name
 
     def _keep_further(self, name: str, suffix: str, arrays: dict[str, Array], step: int | None) -> None:
         """Store further outputs for the rows of a set that have just been stored."""
@@ -211,7 +206,6 @@ class CaptureLoop:
         root: by what of it the loop is known.
         step: of the main loop.
         batches: what was put out.
-        columns: further arrays with a row for each example of the whole, by name.
     """
 
     def __init__(self, name: str, data: Any, root: Any, step: int, batches: Batches) -> None:
@@ -220,7 +214,6 @@ class CaptureLoop:
         self.root = root
         self.step = step
         self.batches = batches
-        self.columns: dict[str, Any] = {}
 
     def add(self, outputs: Any, truth: Any, inputs: list[Any], further: Mapping[str, Any] = NOTHING) -> None:
         self.batches.add(outputs, _snapshot(truth), [_snapshot(each) for each in inputs], further)
@@ -281,9 +274,7 @@ class Loops:
         for loop in loops:
             with self.recorder.guarded("outputs of %s" % loop.name):
                 if loop.batches:
-                    name = self.sets.store(loop.name, loop.data, loop.batches, loop.step)
-                    columns = {column: array_of(numbers(each)) for column, each in loop.columns.items()}
-                    self.capture.add_columns(name, columns)
+                    self.sets.store(loop.name, loop.data, loop.batches, loop.step)
 
 
 def _snapshot(value: Any) -> Any:

@@ -39,7 +39,6 @@ show("DataLoader(shuffle=True)", lambda: order(shuffle=True))
 show("DataLoader(generator)", lambda: order(shuffle=True, generator=torch.Generator().manual_seed(3)))
 show("WeightedRandomSampler", lambda: order(sampler=data.WeightedRandomSampler([1.0] * 40, 40)))
 show("DistributedSampler(seed=3)", lambda: order(sampler=data.DistributedSampler(POINTS, 1, 0, seed=3)))
-show("SobolEngine(seed=3)", lambda: torch.quasirandom.SobolEngine(2, scramble=True, seed=3).draw(2))
 show("SobolEngine", lambda: torch.quasirandom.SobolEngine(2, scramble=True).draw(2))
 with torch.random.fork_rng():
     show("torch.random.fork_rng", lambda: torch.rand(3))

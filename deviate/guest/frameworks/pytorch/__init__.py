@@ -19,7 +19,6 @@ def install(module: Any, context: AdapterContext) -> None:
     from .proof import proof_of
     from .ranks import follow_groups
     from .regions import Forwards, patch_loading, patch_regions
-    from .unrouted import UnroutedDraws
 
     context.recorder.event("environment", build_facts(module))
     taps.is_compiling = module.compiler.is_compiling if hasattr(module, "compiler") else taps.is_compiling
@@ -37,8 +36,7 @@ def install(module: Any, context: AdapterContext) -> None:
     route_generators(module, context)
     proof = proof_of(context)
     proof.patch()
-    unrouted = UnroutedDraws(module, context)
-    forwards = Forwards(module, context, proof, unrouted)
+    forwards = Forwards(module, context, proof)
     forwards.patch()
     if context.trace.requested_level:
         from .trace.dispatch import install_operations
@@ -53,7 +51,6 @@ def install(module: Any, context: AdapterContext) -> None:
         predictions = install_capture(module, context, proof, forwards)
     if context.streams.is_active:
         patch_regions(module, context)
-        unrouted.wait_for_devices()
     if context.capture.profile:
         from .profile import install_profile
 

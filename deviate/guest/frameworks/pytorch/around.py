@@ -5,7 +5,6 @@ Inputs may be a variable of the script, or a slice of one.
 
 from __future__ import annotations
 
-import re
 from sys import _getframe
 
 from ... import names
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     Around = list[tuple[str, Any]]
 
 UNTOLD = "*"
-SPLIT = re.compile(r"(?:^|_)(?:train|val|valid|validation|test|dev|eval)(?:_|$)")
-CHOICE = re.compile(r"(?:^|_)(?:mask|idx|index|indices|ids)(?:_|$)")
-"""A tensor whose name matches both, as `train_idx` and `val_mask`, is the index or the mask of a split."""
 
 
 class Surroundings:
@@ -97,21 +93,3 @@ def _rows(part: Any, holder: Any) -> slice | None:
     step, odd = divmod(part.stride(0), row) if len(part) > 1 else (1, 0)
     last = first + (len(part) - 1) * step
     return None if odd or step < 1 or first < 0 or last >= len(holder) else slice(first, last + 1, step)
-
-
-def choices(around: Around, rows: int, kinds: Kinds) -> dict[str, Any]:
-    """Masks of the examples in each split, from variables such as `test_mask` or `idx_test` beside the input."""
-    masks = {}
-    for name, value in around:
-        if not (isinstance(name, str) and SPLIT.search(name) and CHOICE.search(name) and kinds.has_rows(value)):
-            continue
-        kind = str(value.dtype)
-        if kind == "torch.bool" and tuple(value.shape) == (rows,):
-            masks[name] = value
-        elif kind == "torch.int64" and len(value.shape) == 1 and len(value) <= rows and value.device.type == "cpu":
-            numbers = value.tolist()
-            if numbers and min(numbers) >= 0 and max(numbers) < rows:
-                mask = value.new_zeros(rows).bool()
-                mask[value] = True
-                masks[name] = mask
-    return masks

@@ -38,7 +38,6 @@ def route_generators(torch: Any, context: AdapterContext) -> None:
         for owner in (torch, torch.random):
             owner.initial_seed = _initial_seed(owner.initial_seed, generators)
         torch.Generator = generator_class(torch, context)
-        _route_quasirandom(torch.quasirandom.SobolEngine, context)
     for owner in (torch, torch.random):
         override(owner, "manual_seed", "torch.manual_seed", LIBRARY, internal=WORKERS)
         owner.seed = _seedable(owner.seed, torch)
@@ -232,27 +231,6 @@ def _seedable(original: Any, torch: Any) -> Any:
     seedable = wraps_like(seed, original)
     del seedable.__deviate__  # it is overridden later
     return seedable
-
-
-def _route_quasirandom(engine: Any, context: AdapterContext) -> None:
-    """Route scrambled sequences: with a seed they have their own generator, else they use the global one."""
-    original, seeding = engine.__init__, context.seeding
-
-    def __init__(self: Any, dimension: Any, scramble: Any = False, seed: Any = None) -> None:  # noqa: N807
-        frame = _getframe(1)
-        if seed is None or not scramble or seeding.is_passing():
-            original(self, dimension, scramble, seed)
-        elif context.project.place(frame.f_code) is None:
-            seeding.observe("torch.quasirandom.SobolEngine", seed, frame)
-            original(self, dimension, scramble, seed)
-        else:
-            seeding.record("torch.quasirandom.SobolEngine", seed)
-            streams = context.streams
-            streams.tell_drawn(LIBRARY, streams.now)
-            original(self, dimension, scramble, streams.seed("torch.quasirandom", spell_seed(seed)))
-            self.seed = seed  # which its text shows
-
-    engine.__init__ = wraps_like(__init__, original)
 
 
 def _is_there(torch: Any, name: str) -> bool:

@@ -17,7 +17,7 @@ from ...annotations import Any, Callable
 from ...npz import CODES
 from ...observers.capture import PREDICTIONS
 from ...observers.capture_sets import CaptureLoop, Loops, Way
-from .around import Surroundings, choices
+from .around import Surroundings
 from .batches import Kinds, fits, shares
 from .passes import Batch, Call, Pass, TensorOrigins, arguments_by_name, number_of
 from .proof import Trained
@@ -228,7 +228,6 @@ class Predictions(Loops):
         rows, labels, keyed = map(self._copy, (scores, truth, self._input(batch, inputs, truth, scores)))
         more = {} if module.training else self._further_outputs(module, args, kwargs, output)
         loop.add(rows, labels, [] if keyed is None else [keyed], more)
-        loop.columns.update(choices(around, scores.shape[0], self.kinds))
         self.last = Call(loop, batch, number_of(module), scores, inputs, rows)
         if truth is None and not is_training:
             self.losses.await_labels(self.last, scores)

@@ -20,7 +20,6 @@ from ...streams import Streams
 from .generators import backward_check
 from .proof import TorchProof
 from .replaced import register_builtin
-from .unrouted import UnroutedDraws
 
 DRAWS = (
     "rand", "randn", "randint", "normal", "rand_like", "randn_like", "randint_like", "bernoulli", "multinomial",
@@ -30,6 +29,8 @@ DRAWS = (
 DROPOUT, AUGMENT = "dropout", "augment"
 DRAWING = ("Dropout", "RReLU", "FractionalMaxPool")
 """Parts of the names of PyTorch's own classes that have no weights and draw. Losses and activations draw nothing."""
+ROUTED = ("cpu", "cuda", "xpu", "mps", "xla", "meta")
+"""Types of devices whose generators have a state per stream, or that hold no numbers."""
 
 
 def patch_regions(torch: Any, context: AdapterContext) -> None:
@@ -93,12 +94,12 @@ class Forwards:
         at_end: told of the same, with the output before the last, after one that ended well.
     """
 
-    def __init__(self, torch: Any, context: AdapterContext, proof: TorchProof, unrouted: UnroutedDraws) -> None:
+    def __init__(self, torch: Any, context: AdapterContext, proof: TorchProof) -> None:
         self.torch = torch
         self.context = context
         self.streams = context.streams
         self.recorder = context.recorder
-        self.unrouted = unrouted
+        self.unrouted: set[str] = set()
         self.is_traced = bool(context.trace.requested_level)
         self.proof = proof
         self.is_in_backward = backward_check(torch)
@@ -181,11 +182,18 @@ class Forwards:
         weight = next(iter(module.parameters()), None)
         has_weights = weight is not None
         if weight is not None:
-            self.unrouted.meet(weight)
+            self._report_unrouted(weight.device.type)
         stream = DROPOUT if has_weights else _of_weightless(module)
         reference = weakref.ref(module, lambda _: self.kinds.pop(key, None))
         entry = self.kinds[key] = reference, stream, has_weights, Stillness(module)
         return entry
+
+    def _report_unrouted(self, device_type: str) -> None:
+        """Report once that a model lies on a device whose generator has no streams."""
+        if device_type not in ROUTED and device_type not in self.unrouted and self.streams.is_active:
+            self.unrouted.add(device_type)
+            place = self.context.project.nearest(sys._getframe(1))
+            self.recorder.event("uncontrolled", "the device type %s is not routed" % device_type, *place)
 
 
 class Stillness:

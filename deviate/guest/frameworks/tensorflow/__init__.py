@@ -14,7 +14,7 @@ from .generators import ImportedNames, Stateless, TensorFlowGenerators
 from .proof import TensorFlowProof
 from .purpose import Purpose
 from .replicas import Replicas
-from .sessions import Sessions, patch_summaries
+from .sessions import patch_summaries, report_sessions
 
 SUMMARIES = "tensorflow.python.summary.writer.writer"
 MODULES = ("tensorflow", SUMMARIES)
@@ -50,7 +50,7 @@ def install(module: Any, context: AdapterContext) -> None:
         from .trace import TensorflowTrace  # most runs are not traced
 
         context.part(TensorflowTrace).patch()
-    Sessions(context).patch()
+    report_sessions(context)
     if context.capture.profile:
         from .profile import install_profile
 
