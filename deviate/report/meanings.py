@@ -37,8 +37,8 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "verdict": "Better or worse: the interval excludes 0 and p is small. Equivalent: the interval lies within the "
         "margin. Otherwise undecided, which does not mean equal.",
         "p": "How often a difference as large as this one appears by chance if both sides are equally good.",
-        "p (adj.)": "How often a difference as large as this one appears by chance if both sides are equally good; in "
-        "parentheses after correction for the number of comparisons, which decides.",
+        "p (adj.: decides)": "How often a difference as large as this one appears by chance if both sides are equally "
+        "good; in parentheses after correction for the number of comparisons, which decides.",
         "p, adjusted": "p after correction for the number of comparisons, of which some are small by chance.",
         "exact": "All ways to exchange the runs were counted; nothing was approximated.",
         "Hedges' g": "The difference in units of the SD of single runs, corrected for few runs: 1 is one SD.",

@@ -6,7 +6,7 @@ import pytest
 from kinds import failures, two_with_a_verdict
 
 from deviate.model.findings import Findings
-from deviate.report.document import DocumentTable
+from deviate.report.document import DocumentTable, Fold
 from deviate.report.forms.html import explain
 from deviate.report.forms.registry import render
 from deviate.report.meanings import MEANINGS, explained
@@ -21,7 +21,7 @@ def findings(request: pytest.FixtureRequest) -> Findings:
 
 def test_every_quantity_of_a_metric_has_a_meaning(findings: Findings) -> None:
     metric = build_report(findings).metrics[0]
-    blocks = [*metric.quantities.blocks, *(block for fold in metric.quantities.folds for block in fold.blocks)]
+    blocks = [*metric.quantities.blocks, *(block for fold in metric.quantities.of(Fold) for block in fold.blocks)]
     tables = [block for block in blocks if isinstance(block, DocumentTable)]
     assert len(tables) == 3
     names = [*tables[0].columns[1:], *(row.label for table in tables[1:] for row in table.rows)]
