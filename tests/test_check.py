@@ -94,7 +94,7 @@ def test_missing_runs_are_no_pass(project: Path, deviate) -> None:  # type: igno
     assert deviate("run", "train.py", "--runs", "6", "--name", "old", "-q").code == 0
     missing = deviate("check", "old", "new", "--metric", "acc", "--margin", "5")
     assert missing.code == 3, missing.both
-    assert "What to do: Carry them out: deviate resume new." in missing.out
+    assert "What to do: Run them: deviate resume new." in missing.out
     assert deviate("check", "new", "--save", "x.json").code == 1
     assert deviate("resume", "new", "-q").code == 0
     assert deviate("check", "old", "new", "--metric", "acc", "--margin", "5").code == 0

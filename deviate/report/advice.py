@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from deviate.model.aggregates import AT_BEST
-from deviate.model.comparisons import Description
+from deviate.model.comparisons import Description, Paired
 from deviate.model.estimates import NOT_ASKED, Estimate, Unavailable
 from deviate.model.findings import Doubt, ExperimentFindings, Findings, PairFindings, PrimaryQuestion
 from deviate.model.phrases import Reason
@@ -14,7 +14,7 @@ from deviate.model.plan import PrimaryChoice, SelectedMetric
 from deviate.model.records import IMPORTED_AS, Experiment, Run
 from deviate.model.texts import count, first_few
 from deviate.report.evaluation import evaluation_warnings
-from deviate.report.format import p_text, replicates
+from deviate.report.format import group_pairs, p_text, replicates
 from deviate.report.statements import unrouted_words
 from deviate.series.headline import is_on_test_data
 from deviate.series.remarks import non_finite_note
@@ -102,7 +102,7 @@ def _constant_score(findings: ExperimentFindings, label: str) -> list[str]:
     others = [one.metric.shown for one in results if isinstance(one.sd, float) and one.sd > 0]
     return [
         f"{one.metric.shown} is {one.values[0]:g} in all {one.n} runs of {label}, although {others[0]} differs: "
-        "it may be the score of a model of before, or of data on which nothing depends."
+        "it may come from an earlier model, or from data that does not depend on training."
         for one in constant
         if others
     ]
@@ -122,13 +122,11 @@ def _metric_warnings(described: Sequence[ExperimentFindings], matches: Mapping[s
             words = metric.metric.words
             if metric.is_primary and is_called_best(words) and is_on_test_data(words):
                 warnings.append(f"{metric.shown} is the best of several looks at test data, so it is optimistic.")
-    baseline = {description.metric.name: description.metric for description in described[0].descriptions}
     for findings in described[1:]:
         by_name = {description.metric.name: description.metric for description in findings.descriptions}
-        for name, metric in baseline.items():
-            other = by_name.get(matches.get(name, name)) or by_name.get(name)
-            if other is not None:
-                warnings += _disagreements(metric, other, findings.experiment.name)
+        for metric in (description.metric for description in described[0].descriptions):
+            other = by_name.get(matches.get(metric.name, metric.name)) or by_name.get(metric.name)
+            warnings += _disagreements(metric, other, findings.experiment.name)
     return warnings
 
 
@@ -144,13 +142,12 @@ def _unrouted_warnings(experiments: Sequence[Experiment], labels: Sequence[str])
 def _look_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """Compared experiments to which runs were added after results had been seen."""
     peeked = [label for experiment, label in zip(experiments, labels, strict=True) if experiment.n_unplanned_looks]
-    if not peeked:
-        return []
     looks = count(max(experiment.n_unplanned_looks for experiment in experiments), "unplanned look")
     sentence = (
-        f"Runs were added to {', '.join(peeked)} after results had been reported ({looks}): p-values are not valid."
+        f"Runs were added to {', '.join(peeked)} after results had been reported ({looks}): p-values are not valid"
     )
-    return [f"{sentence} In a new experiment, fix --runs or declare --looks before the first run."]
+    cure = "In a new experiment, fix --runs or declare --looks before the first run."
+    return [f"{sentence}. {cure}"] if peeked else []
 
 
 def tail_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
@@ -178,23 +175,14 @@ def _unmatched_warnings(pairs: Sequence[PairFindings], primary: str | None) -> l
                 f"{pair.candidate} has no metric {primary}, so its comparison has no headline verdict: "
                 f"name its counterpart with --match {primary}=NAME."
             )
-        sides = [
-            f"only in {name}: {', '.join(metrics)}"
-            for name, metrics in ((pair.baseline, pair.unmatched_baseline), (pair.candidate, pair.unmatched_candidate))
-            if metrics
-        ]
-        if not sides:
-            continue
         ours, theirs = pair.unmatched_baseline, pair.unmatched_candidate
-        alike = ((one, other) for one in ours for other in theirs if _is_best(one) == _is_best(other))
-        one, other = next(alike, ("BASELINE_NAME", "CANDIDATE_NAME"))
-        example = f"{one}={other}"
-        warnings.append(f"Not compared: {'; '.join(sides)}. Pair metrics of different names with --match {example}.")
+        sides = {f"only in {pair.baseline}": ours, f"only in {pair.candidate}": theirs}
+        alone = "; ".join(f"{side}: {', '.join(names)}" for side, names in sides.items() if names)
+        alike = (f"{a}={b}" for a in ours for b in theirs if ("best" in words_of(a)) == ("best" in words_of(b)))
+        example = next(alike, "BASELINE_NAME=CANDIDATE_NAME")
+        if alone:
+            warnings.append(f"Not compared: {alone}. Pair metrics of different names with --match {example}.")
     return warnings
-
-
-def _is_best(name: str) -> bool:
-    return "best" in words_of(name)
 
 
 WIDE_MARGIN = 0.2
@@ -203,35 +191,29 @@ WIDE_MARGIN = 0.2
 
 def _margin_warnings(pairs: Sequence[PairFindings]) -> list[str]:
     """Margins that hardly any difference could exceed, such as 0.5 for accuracies from 0 to 1."""
-    warnings: list[str] = []
-    for pair in pairs:
-        for comparison in pair.comparisons:
-            margin, scores = comparison.metric.margin, [*comparison.baseline.values, *comparison.candidate.values]
-            if margin is None or comparison.metric.direction != "max" or margin < WIDE_MARGIN or not scores:
-                continue
-            if min(scores) >= 0 and max(scores) <= 1:
-                warnings.append(
-                    f"The margin {margin:g} of {comparison.metric.shown} is {margin:.0%} of the scale, as all "
-                    f"scores are between 0 and 1. If percentage points were meant, use {margin / 100:g}."
-                )
-    return warnings
+    compared = (comparison for pair in pairs for comparison in pair.comparisons)
+    scored = ((one.metric, [*one.baseline.values, *one.candidate.values]) for one in compared)
+    return [
+        f"The margin {metric.margin:g} of {metric.shown} is {metric.margin:.0%} of the scale, as all scores are "
+        f"between 0 and 1. If percentage points were meant, use {metric.margin / 100:g}."
+        for metric, scores in scored
+        if metric.margin is not None and metric.margin >= WIDE_MARGIN and metric.direction == "max"
+        if scores and min(scores) >= 0 and max(scores) <= 1
+    ]
 
 
 def _failures(experiment: Experiment, label: str) -> list[str]:
     warnings = []
     n_runs = sum(run.status not in NOT_COUNTED for run in experiment.runs)
     for status, kind in {"diverged": Reason.DIVERGED, **NO_RESULT}.items():
-        failed = [run.replicate for run in experiment.runs if run.status == status]
-        if failed:
+        if failed := [run.replicate for run in experiment.runs if run.status == status]:
             advice = f"deviate show {experiment.name}:{experiment.variant} --run {failed[0]} names the log"
             if experiment.imported:
                 advice = "check their output"
             if status == "diverged":
                 advice = "if NaN is a valid value, deselect the metric in deviate.toml"
-            warnings.append(
-                f"{len(failed)} of {count(n_runs, 'run')} of {label}: {kind.value} ({replicates(failed)}). "
-                f"Counted as failures, without a score; {advice}."
-            )
+            sentence = f"{len(failed)} of {count(n_runs, 'run')} of {label}: {kind.value} ({replicates(failed)})"
+            warnings.append(f"{sentence}. Counted as failures, without a score; {advice}.")
     return warnings
 
 
@@ -257,7 +239,7 @@ def never_reported_warnings(names: Sequence[str]) -> list[str]:
     """One sentence on all metrics that are left out because no run reported them."""
     if not names:
         return []
-    cure = "Correct or deselect them in deviate.toml." if len(names) > 1 else "Correct or deselect it in deviate.toml."
+    cure = f"Correct or deselect {'them' if len(names) > 1 else 'it'} in deviate.toml."
     return [f"Left out, because no run reported them: {first_few(names, N_NAMED)}. {cure}"]
 
 
@@ -273,41 +255,33 @@ def non_finite_warnings(experiments: Sequence[Experiment], labels: Sequence[str]
 
 def _silence_warnings(described: Sequence[ExperimentFindings], labels: Sequence[str]) -> list[str]:
     """Metrics for which no completed run of an experiment reported a number, each with all such experiments."""
-    silent: dict[str, list[str]] = {}
-    for findings, label in zip(described, labels, strict=True):
-        n_completed = sum(run.status == "completed" for run in findings.experiment.runs)
-        for description in findings.descriptions:
-            n_silent = description.missing_kinds.count(Reason.NEVER_REPORTED)
-            if n_completed and n_silent == n_completed:
-                silent.setdefault(description.metric.name, []).append(label)
+    silent = group_pairs(
+        (description.metric.name, label)
+        for findings, label in zip(described, labels, strict=True)
+        for description in findings.descriptions
+        if 0 < _n_completed(findings.experiment) == description.missing_kinds.count(Reason.NEVER_REPORTED)
+    )
     return [
         f"{name} was never reported in {', '.join(where)}: correct or deselect it in deviate.toml."
         for name, where in silent.items()
     ]
 
 
+def _n_completed(experiment: Experiment) -> int:
+    return sum(run.status == "completed" for run in experiment.runs)
+
+
 def _missing_scores(description: Description, experiment: Experiment, label: str) -> list[str]:
-    """Completed runs without a score of this metric, by reason."""
+    """Completed runs without a score of this metric, by reason; one that no run reported is told of elsewhere."""
     completed = {run.replicate for run in experiment.runs if run.status == "completed"}
-    by_reason: dict[str, list[int]] = {}
-    for replicate, reason in description.missing:
-        if replicate in completed:
-            by_reason.setdefault(reason, []).append(replicate)
-    if not by_reason:
+    missing = [(reason, replicate) for replicate, reason in description.missing if replicate in completed]
+    if not missing or description.missing_kinds.count(Reason.NEVER_REPORTED) >= len(completed):
         return []
     metric = description.metric
-    listed = "; ".join(f"{reason} ({replicates(indices)})" for reason, indices in by_reason.items())
-    never = [kind is Reason.NEVER_REPORTED for kind in description.missing_kinds]
-    silent = {replicate for (replicate, _), is_silent in zip(description.missing, never, strict=True) if is_silent}
-    if completed <= silent:
-        return []  # stated once for all experiments
-    n_missing = sum(map(len, by_reason.values()))
-    return [
-        (
-            f"{metric.name} ({metric.aggregate}) has no score in {n_missing} of "
-            f"{count(len(completed), 'completed run')} of {label}: {listed}. Choose an aggregate that every run has."
-        )
-    ]
+    listed = "; ".join(f"{reason} ({replicates(indices)})" for reason, indices in group_pairs(missing).items())
+    of_runs = f"{len(missing)} of {count(len(completed), 'completed run')} of {label}"
+    sentence = f"{metric.name} ({metric.aggregate}) has no score in {of_runs}: {listed}"
+    return [f"{sentence}. Choose an aggregate that every run has."]
 
 
 def _picks_the_best(metric: SelectedMetric) -> bool:
@@ -317,15 +291,12 @@ def _picks_the_best(metric: SelectedMetric) -> bool:
     return metric.aggregate == "best" or (metric.direction is not None and metric.aggregate == metric.direction)
 
 
-def _disagreements(metric: SelectedMetric, other: SelectedMetric, candidate: str) -> list[str]:
-    if metric.direction is None or other.direction in (None, metric.direction):
+def _disagreements(metric: SelectedMetric, other: SelectedMetric | None, candidate: str) -> list[str]:
+    if metric.direction is None or other is None or other.direction in (None, metric.direction):
         return []
-    better = f"{_better(metric)} is better in the baseline, {_better(other)} in {candidate}"
+    ours, theirs = ("higher", "lower") if metric.direction == "max" else ("lower", "higher")
+    better = f"{ours} is better in the baseline, {theirs} in {candidate}"
     return [f"{metric.name}: {better}. The baseline's direction is used; set direction in deviate.toml."]
-
-
-def _better(metric: SelectedMetric) -> str:
-    return "higher" if metric.direction == "max" else "lower"
 
 
 MOST_ENDINGS = 3
@@ -339,21 +310,14 @@ def ending_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) ->
     """
     warnings = []
     for experiment, label in zip(experiments, labels, strict=True):
-        ends = {
-            run.replicate: _last_step(run)
-            for run in experiment.runs
-            if experiment.imported and run.status == "completed"
-        }
-        if not ends:
-            continue
-        last, n = Counter(ends.values()).most_common(1)[0]
-        early = [run for run in experiment.runs if ends.get(run.replicate, last) < last]
-        if early and 2 * n > len(ends) and last == max(ends.values()):
-            stops = [f"{run_label(run)} at step {ends[run.replicate]}" for run in early[:MOST_ENDINGS]]
-            more = [f"{len(early) - MOST_ENDINGS} more"] if len(early) > MOST_ENDINGS else []
+        completed = [run for run in experiment.runs if experiment.imported and run.status == "completed"]
+        ends = Counter(map(_last_step, completed))
+        last, n = ends.most_common(1)[0] if ends else (0, 0)
+        early = [f"{run_label(run)} at step {_last_step(run)}" for run in completed if _last_step(run) < last]
+        if early and 2 * n > len(completed) and last == max(ends):
             warnings.append(
                 f"{len(early)} of {count(len(experiment.runs), 'run')} of {label} end before the others, which end at "
-                f"step {last}: {', '.join([*stops, *more])}. They count as completed, with their last values; if "
+                f"step {last}: {first_few(early, MOST_ENDINGS)}. They count as completed, with their last values; if "
                 "they crashed or are still running, leave them out."
             )
     return warnings
@@ -370,27 +334,24 @@ def _last_step(run: Run) -> int:
 
 def fixed_seed_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """One sentence for all experiments that have the same of these seeds; nothing where their values differ."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for experiment, label in zip(experiments, labels, strict=True):
-        seeds = tuple(fixed_seeds(experiment))
-        if seeds:
-            groups.setdefault(seeds, []).append(label)
+    seeds_of = ((tuple(fixed_seeds(experiment)), label) for experiment, label in zip(experiments, labels, strict=True))
     return [
         f"Not varied by deviate{_where(affected, labels)}: {first_few(seeds, N_NAMED)}. The value is the same in all "
         "runs, so the spread does not include draws from it. To include them, pass another value to each run: "
         "--seed {replicate}."
-        for seeds, affected in groups.items()
+        for seeds, affected in group_pairs(seeds_of).items()
+        if seeds
     ]
 
 
 def fixed_seeds(experiment: Experiment) -> Iterator[str]:
     """Call, value and place of each seed that was left as it was, and was the same in all completed runs."""
-    by_run: list[dict[tuple[str, str, int], list[str]]] = []
-    for run in select_completed(experiment):
-        by_run.append({})
-        for event in run.seed_events:
-            if event.action == "fixed":
-                by_run[-1].setdefault((event.call, event.file, event.line), []).append(event.value)
+    by_run = [
+        group_pairs(
+            ((event.call, event.file, event.line), event.value) for event in run.seed_events if event.action == "fixed"
+        )
+        for run in select_completed(experiment)
+    ]
     for key in dict.fromkeys(key for values in by_run for key in values):
         together = zip(*(values[key] for values in by_run if key in values), strict=False)
         if all(len(set(values)) == 1 for values in together):
@@ -430,28 +391,23 @@ def _candidates_before(
 
 def _experiments_alike(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     compared = {experiment.name for experiment in experiments}
-    warnings = []
-    for experiment, label in zip(experiments, labels, strict=True):
-        not_compared = [name for name in experiment.siblings if name not in compared]
-        if not_compared:
-            number = f"{label} is one of {len(not_compared) + 1} experiments of the same command on the same code"
-            warnings.append(
-                f"{number} (others: {first_few(not_compared, N_NAMED)}). Do not choose among them by their "
-                "results: report that there are several, or compare each."
-            )
-    return warnings
+    return [
+        f"{label} is one of {len(others) + 1} experiments of the same command on the same code (others: "
+        f"{first_few(others, N_NAMED)}). Do not choose among them by their results: report that there are several, or "
+        "compare each."
+        for experiment, label in zip(experiments, labels, strict=True)
+        if (others := [name for name in experiment.siblings if name not in compared])
+    ]
 
 
 def _tuned_warnings(experiments: Sequence[Experiment], labels: Sequence[str]) -> list[str]:
     """Experiments whose configuration was chosen among several by its results."""
-    by_search: dict[str, list[str]] = {}
-    for experiment, label in zip(experiments, labels, strict=True):
-        if experiment.tuned:
-            by_search.setdefault(experiment.tuned, []).append(label)
+    searches = ((experiment.tuned, label) for experiment, label in zip(experiments, labels, strict=True))
     return [
         f"{first_few(tuned, N_NAMED)}: tuned, {search}. The best of several looks better than it is, so what is said "
         "of it is exploratory: run the chosen configuration again with fresh seeds, and compare those runs."
-        for search, tuned in by_search.items()
+        for search, tuned in group_pairs(searches).items()
+        if search
     ]
 
 
@@ -459,28 +415,27 @@ def pairing_warnings(pairs: Sequence[PairFindings], *, confidence: float = 0.95)
     """What a reader must know of pairs: which lost a half, and where pairing cost power."""
     warnings = []
     for pair in pairs:
-        costs: list[str] = []
-        lost: dict[tuple[tuple[int, ...], int], list[str]] = {}
-        for comparison in pair.comparisons:
-            of_pairs, name = comparison.paired, comparison.metric.shown
-            if not comparison.is_paired or isinstance(of_pairs, Unavailable):
-                continue
-            if comparison.metric.role == "quality" and of_pairs.unpaired:
-                lost.setdefault((tuple(of_pairs.unpaired), of_pairs.n), []).append(name)
-            sides = comparison.baseline, comparison.candidate
-            if comparison.metric.is_primary and pairing_cost(*sides, confidence=confidence):
-                costs.append(
-                    f"{pair.candidate} against {pair.baseline}, {name}: {comparison.note}. Unpaired, these runs "
-                    "would detect smaller differences. Pairing was chosen before and stays; next time compare without "
-                    "--paired."
-                )
-        for (unpaired, n), names in lost.items():
-            have = "have" if len(unpaired) > 1 else "has"
-            warnings.append(
-                f"{first_few(names, N_NAMED)}: {replicates(unpaired)} {have} a score in only one of {pair.baseline} "
-                f"and {pair.candidate}: {count(n, 'pair')} left."
-            )
-        warnings += costs
+        paired = [
+            (comparison, comparison.paired)
+            for comparison in pair.comparisons
+            if comparison.is_paired and isinstance(comparison.paired, Paired)
+        ]
+        lost = group_pairs(
+            ((tuple(of_pairs.unpaired), of_pairs.n), comparison.metric.shown)
+            for comparison, of_pairs in paired
+            if comparison.metric.role == "quality" and of_pairs.unpaired
+        )
+        warnings += [
+            f"{first_few(names, N_NAMED)}: {replicates(unpaired)} {'have' if len(unpaired) > 1 else 'has'} a score in "
+            f"only one of {pair.baseline} and {pair.candidate}: {count(n, 'pair')} left."
+            for (unpaired, n), names in lost.items()
+        ]
+        warnings += [
+            f"{pair.candidate} against {pair.baseline}, {one.metric.shown}: {one.note}. Unpaired, these runs would "
+            "detect smaller differences. Pairing was chosen before and stays; next time compare without --paired."
+            for one, _ in paired
+            if one.metric.is_primary and pairing_cost(one.baseline, one.candidate, confidence=confidence)
+        ]
     return warnings
 
 

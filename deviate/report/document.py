@@ -8,7 +8,7 @@ numbers without parsing text. A missing cell, figure or section is replaced by a
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from deviate.report.format import clean
 from deviate.report.numbers import Piece, Pieces, text_of
@@ -33,21 +33,16 @@ class Absent:
         marks: numbers of the footnotes with the reason, in a table that has its reasons there.
     """
 
+    value: ClassVar[None] = None
+    """Missing values sort like words."""
+    is_number: ClassVar[bool] = False
+
     reason: str
     marks: tuple[int, ...] = field(default=(), kw_only=True)
 
     @property
     def text(self) -> str:
         return self.reason
-
-    @property
-    def value(self) -> None:
-        """The reason, so that missing values sort like words."""
-        return None
-
-    @property
-    def is_number(self) -> bool:
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +155,17 @@ def quantities(caption: str, columns: Sequence[str], rows: Sequence[TableRow]) -
 
 
 def listing(
-    columns: Sequence[str], rows: Iterable[Sequence[str | Entry]], notes: Iterable[str] = itertools.repeat("")
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Entry]],
+    notes: Iterable[str] = itertools.repeat(""),
+    caption: str = "",
 ) -> DocumentTable:
     """A table of foreign texts, of which the first of each row is its label; with a note for each row."""
     texts = ([cell(clean(entry)) if isinstance(entry, str) else entry for entry in row] for row in rows)
     labelled_rows = (
         TableRow(first.text, tuple(rest), note=note) for (first, *rest), note in zip(texts, notes, strict=False)
     )
-    return DocumentTable("", tuple(columns), tuple(labelled_rows))
+    return DocumentTable(caption, tuple(columns), tuple(labelled_rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,10 +419,6 @@ class Section:
         return tuple(block.reason for block in self.of(Absent))
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        return self.of(str)
-
-    @property
     def tables(self) -> tuple[DocumentTable, ...]:
         return self.of(DocumentTable)
 
@@ -438,16 +432,8 @@ class Section:
         return tuple(text for block in self.of(Items) if block.kind != "footnotes" for text in block.sentences)
 
     @property
-    def quotes(self) -> tuple[str, ...]:
-        return tuple(block.sentence for block in self.of(Quote))
-
-    @property
     def facts(self) -> tuple[Fact, ...]:
         return tuple(fact for block in self.of(Facts) for fact in block.facts)
-
-    @property
-    def folds(self) -> tuple[Fold, ...]:
-        return self.of(Fold)
 
     @property
     def footnotes(self) -> tuple[str, ...]:
@@ -490,7 +476,8 @@ class Document:
         footnotes: how the numbers were computed.
         facts: provenance.
         brief: what a terminal shows in place of the sections, where it has no room for them.
-        data: what a program reads of it as JSON, unrounded, made when it is asked for.
+        data: what a program reads of it as JSON, unrounded, made when it is asked for; that of a report takes
+            `without_drawn`, for a page.
         rows: heads, and a row each, of the values in long form, for CSV.
     """
 
@@ -503,7 +490,7 @@ class Document:
     footnotes: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     brief: tuple[Section, ...] = ()
-    data: Callable[[], object] = dict
+    data: Callable[..., object] = dict
     rows: Callable[[], Iterable[Sequence[object]]] = tuple
     answer: Answer | None = None
 
@@ -524,7 +511,6 @@ class Report(Document):
         verdicts: one per candidate; empty for a single experiment or without a primary metric (then see `no_verdict`).
         tasks, stability: sentences.
         results: the table of results, of the metrics of these names or of all. further: other tables.
-        embedded: what a page holds of `data`.
     """
 
     experiments: tuple[ExperimentSummary, ...]
@@ -538,7 +524,6 @@ class Report(Document):
     stability: tuple[str, ...]
     results: Callable[..., DocumentTable]
     further: Callable[[], dict[str, DocumentTable]]
-    embedded: Callable[[], object]
 
     def section(self, key: str) -> Section | None:
         return next((section for section in self.sections if section.key == key), None)

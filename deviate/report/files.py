@@ -63,7 +63,7 @@ def refuse_output(target: Path, flag: str) -> None:
         raise InputError(f"{flag} {target} is a folder", f"name a file in it: {flag} {target / 'report'}")
     if target.suffix in SCRIPTS:
         raise InputError(f"{flag} {target} would be written over", f"name a file for the report: {flag} out.html")
-    existing = next(path for path in (target, *target.absolute().parents) if path.exists() or path.is_symlink())
+    existing = _nearest(target)
     if existing.absolute() != target.absolute() and not existing.is_dir():
         raise InputError(f"{flag} {target}: {existing} is no folder", "name another file")
     if not os.access(existing, os.W_OK):
@@ -72,13 +72,17 @@ def refuse_output(target: Path, flag: str) -> None:
 
 def refuse_paper_folder(folder: Path, content: str = "a paper") -> None:
     """Raise InputError, before anything is run, if the folder cannot be created or written to."""
-    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists() or path.is_symlink())
+    existing = _nearest(folder)
     if not existing.is_dir():
-        raise InputError(
-            f"{folder} cannot hold {content}: {existing} is not a folder", "name another folder, or a new one"
-        )
+        problem = f"{folder} cannot hold {content}: {existing} is not a folder"
+        raise InputError(problem, "name another folder, or a new one")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise InputError(f"{folder} cannot hold {content}: {existing} is not writable", "name another folder")
+
+
+def _nearest(path: Path) -> Path:
+    """The path itself, or the nearest of its parents that is there."""
+    return next(one for one in (path, *path.absolute().parents) if one.exists() or one.is_symlink())
 
 
 def write_paper(files: Iterable[tuple[str, bytes]], folder: Path) -> int:

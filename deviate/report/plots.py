@@ -16,7 +16,11 @@ def known(estimate: Estimate) -> float | None:
     return None if isinstance(estimate, Unavailable) else estimate
 
 
-def ends_of(interval: Interval | Unavailable) -> tuple[float | None, float | None]:
+Ends = tuple[float | None, float | None]
+"""Of an interval that is drawn; None where there is none."""
+
+
+def ends_of(interval: Interval | Unavailable) -> Ends:
     return (None, None) if isinstance(interval, Unavailable) else (interval.low, interval.high)
 
 
@@ -58,7 +62,7 @@ class PointGroup:
     names: tuple[str, ...] = ()
 
     @property
-    def one_sd(self) -> tuple[float | None, float | None]:
+    def one_sd(self) -> Ends:
         """The mean minus and plus one SD."""
         if self.mean is None or self.sd is None:
             return None, None

@@ -51,19 +51,19 @@ def parse_published(text: str, metrics: Sequence[str]) -> PublishedResult:
         fields[str(field_match.lastgroup)] = field_match[str(field_match.lastgroup)]
     n, kind = int(fields.get("n", 0)), fields.get("kind", "").upper()
     mean, spread = float(match["mean"]), float(match["spread"] or 0)
-    if not math.isfinite(mean) or not math.isfinite(spread):
-        raise refuse("has a number that is too large")
-    if n < 1:
-        raise refuse("does not say of how many runs it is; of a single one write n=1")
-    if match["spread"] is None and kind:
-        raise refuse(f"says {kind}, but not how large it is")
-    if match["spread"] is not None:
-        if spread <= 0:
-            raise refuse("has a spread that is not positive; give more digits, or leave it out")
-        if n == 1:
-            raise refuse("has a spread, but one run has none; write the number of runs behind the ±, or leave it out")
-        if not kind:
-            raise refuse(f"does not say what ±{match['spread']} is: SD, or SE for a standard error")
+    has_spread = match["spread"] is not None
+    flaws = {
+        "has a number that is too large": not (math.isfinite(mean) and math.isfinite(spread)),
+        "does not say of how many runs it is; of a single one write n=1": n < 1,
+        f"says {kind}, but not how large it is": bool(kind) and not has_spread,
+        "has a spread that is not positive; give more digits, or leave it out": has_spread and spread <= 0,
+        "has a spread, but one run has none; write the number of runs behind the ±, or leave it out": has_spread
+        and n == 1,
+        f"does not say what ±{match['spread']} is: SD, or SE for a standard error": has_spread and not kind,
+    }
+    for flaw, is_there in flaws.items():
+        if is_there:
+            raise refuse(flaw)
     has_ddof = "ddof" in fields or not kind
     sd: Estimate = Unavailable("1 run has no spread" if n == 1 else "their spread is not known")
     return PublishedResult(

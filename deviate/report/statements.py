@@ -10,7 +10,7 @@ from deviate.model.places import place_text
 from deviate.model.records import Experiment
 from deviate.model.texts import count, first_few
 from deviate.report.evaluation import evaluation_statements
-from deviate.report.format import replicates
+from deviate.report.format import group_pairs, replicates
 from deviate.series.repeatability import equal_words, select_completed, where
 from deviate.series.study import (
     CONTROL,
@@ -23,6 +23,13 @@ from deviate.series.study import (
 )
 from deviate.stats.estimates.sample import spread_refusal
 
+EQUAL = {
+    "script": "as the script leaves it",
+    "nothing": "identical",
+    "implementation": "no implementation noise observed",
+    "configuration": "no effect of the configuration observed",
+}
+"""What it means, by kind of variant, that all runs are bitwise equal."""
 MOST_LISTED = 5
 MOST_RECORDED = 100
 """Seeds of one call that a process records."""
@@ -66,19 +73,15 @@ def _control(study: Study) -> Iterator[str]:
         for experiment, kind in zip(study.experiments, study.kinds, strict=True)
         if isolates(experiment, kind) and experiment.variant != CONTROL
     ]
-    if study.control == "absent":
-        if claims:
+    match study.control, proof:
+        case "absent", _ if claims:
             text = f"Isolation was not checked: it needs 2 completed runs of {CONTROL}, has"
             yield f"{text} 0. Add {CONTROL} to --variants." if proof is None else f"{text} {proof.n}."
-        return
-    if proof is None:
-        return
-    if study.control == "intact":
-        yield f"{CONTROL} is intact: identical, {equal_words(proof)}{_what_compared(proof)}."
-        return
-    yield f"{CONTROL} failed: {where(proof)}, although everything was held."
-    if claims:
-        yield f"Not isolated: {_join_words(claims)}, because {CONTROL} failed."
+        case "intact", Repeatability():
+            yield f"{CONTROL} is intact: identical, {equal_words(proof)}{_what_compared(proof)}."
+        case "broken", Repeatability():
+            yield f"{CONTROL} failed: {where(proof)}, although everything was held."
+            yield from [f"Not isolated: {_join_words(claims)}, because {CONTROL} failed."] if claims else []
 
 
 def _what_compared(proof: Repeatability) -> str:
@@ -90,7 +93,7 @@ def _what_compared(proof: Repeatability) -> str:
 def _of_variant(study: Study, index: int) -> Iterator[str]:
     experiment, kind, proof = study.experiments[index], study.kinds[index], study.proofs[index]
     name = experiment.variant
-    n_left = len([run for run in experiment.runs if run.status not in {"lost", "cancelled"}]) - proof.n
+    n_left = sum(run.status not in {"lost", "cancelled"} for run in experiment.runs) - proof.n
     if n_left and kind in {"nothing", "implementation"}:
         yield f"{name}: {count(n_left, 'run')} did not complete and {'is' if n_left == 1 else 'are'} not compared."
     if proof.is_equal and name != CONTROL and kind != "one-bit":
@@ -125,11 +128,9 @@ def _beyond_control(study: Study) -> Iterator[str]:
 
 def unrouted_words(experiments: Sequence[Experiment]) -> str:
     """Draws that belong to no stream, `draws in threads (a.py:1, a.py:2)`; empty if there are none."""
-    places: dict[str, list[str]] = {}
-    for name in find_unrouted_draws(experiments):
-        phrase, bracket, place = name.rpartition(" (")
-        places.setdefault(phrase or name, []).extend([place.removesuffix(")")] if bracket else [])
-    words = [f"{phrase} ({first_few(some, MOST_LISTED)})" if some else phrase for phrase, some in places.items()]
+    parts = (name.removesuffix(")").rpartition(" (") for name in find_unrouted_draws(experiments))
+    places = group_pairs((phrase or place, place if phrase else "") for phrase, _, place in parts)
+    words = [f"{phrase} ({first_few(some, MOST_LISTED)})" if any(some) else phrase for phrase, some in places.items()]
     return _some(words) if words else ""
 
 
@@ -170,13 +171,11 @@ def _calls_with_other_values(experiment: Experiment) -> list[str]:
     The same values in another order are no other seeds: workers share the tasks by chance. Where so many were made that
     a run records only some of them, those of one run have none in common with those of another.
     """
-    by_call: dict[tuple[str, str, int], list[list[str]]] = {}
-    for run in select_completed(experiment):
-        calls: dict[tuple[str, str, int], list[str]] = {}
-        for event in run.seed_events:
-            calls.setdefault((event.call, event.file, event.line), []).append(event.value)
-        for key, values in calls.items():
-            by_call.setdefault(key, []).append(values)
+    of_runs = (
+        group_pairs(((event.call, event.file, event.line), event.value) for event in run.seed_events)
+        for run in select_completed(experiment)
+    )
+    by_call = group_pairs(pair for calls in of_runs for pair in calls.items())
     return [
         f"{call} at {place_text(file, line)}"
         for (call, file, line), runs in by_call.items()
@@ -217,24 +216,14 @@ def _draws(study: Study) -> Iterator[str]:
             yield "Every observed draw belonged to a stream; none was from other."
         return
     varying = [experiment.variant for experiment in study.experiments if "other" in experiment.varied]
-    sentence = "Some draws belong to no stream (other)"
-    sentence += (
-        f"; {_join_words(varying)} {_verb(varying, 'varies', 'vary')} them" if varying else "; no variant varies them"
-    )
+    whose = f"{_join_words(varying)} {'varies' if len(varying) == 1 else 'vary'}" if varying else "no variant varies"
+    yield f"Some draws belong to no stream (other); {whose} them."
     left_out = [
         experiment.variant for index, experiment in enumerate(study.experiments) if leaves_other_out(study, index)
     ]
     if left_out:
-        whose = _verb(left_out, "The share of", "The shares of")
-        sentence += (
-            f". {whose} {_join_words(left_out)} would leave them out and {_verb(left_out, 'is', 'are')} not shown"
-        )
-        sentence += ": add other to --variants"
-    yield f"{sentence}."
-
-
-def _verb(subjects: Sequence[str], one: str, several: str) -> str:
-    return one if len(subjects) == 1 else several
+        noun, verb, be = ("share", "leaves", "is") if len(left_out) == 1 else ("shares", "leave", "are")
+        yield f"The {noun} of {_join_words(left_out)} {verb} them out and {be} not shown: add other to --variants."
 
 
 def _join_words(words: Sequence[str]) -> str:
@@ -267,15 +256,8 @@ def row_notes(study: Study, index: int, description: Description | None, values:
 def equal_note(study: Study, index: int) -> str:
     """What it means that all runs of a variant are bitwise equal."""
     words = equal_words(study.proofs[index])
-    match study.kinds[index]:
-        case "script":
-            return f"as the script leaves it, {words}"
-        case "nothing":
-            return f"identical, {words}"
-        case "implementation":
-            return f"no implementation noise observed, {words}"
-        case "configuration":
-            return f"no effect of the configuration observed, {words}"
+    if known := EQUAL.get(study.kinds[index]):
+        return f"{known}, {words}"
     if _draws_nothing(study, index):
         return f"{_no_draw(study, index)}, {words}"
     if find_unrouted_draws(study.experiments):
@@ -288,7 +270,7 @@ def _flip_notes(flips: Absorption) -> list[str]:
     notes = []
     if missing := flips.n_runs - flips.n_flipped:
         runs = count(flips.n_runs, "run")
-        notes.append(f"{missing} of {runs} without a flip, for no weight matrix was reached, left out")
+        notes.append(f"{missing} of {runs} left out without a flip: no weight matrix was reached")
     if flips.n_unknown:
         notes.append(f"{flips.n_unknown} of {flipped} unknown: weights not reached")
     if flips.n_flipped == flips.n_unknown:
@@ -311,6 +293,5 @@ def _draws_nothing(study: Study, index: int) -> bool:
 
 def _no_draw(study: Study, index: int) -> str:
     which = "this stream" if len(study.experiments[index].varied) == 1 else "these streams"
-    if find_unrouted_draws(study.experiments):
-        return f"no routed draw observed from {which}"
-    return f"no draw observed from {which}"
+    is_unrouted = bool(find_unrouted_draws(study.experiments))
+    return f"no routed draw observed from {which}" if is_unrouted else f"no draw observed from {which}"

@@ -23,45 +23,37 @@ def judge_sweep(judged: Sequence[tuple[SweptValue, Findings]], *, confidence: fl
     first, of_first = judged[0]
     values = tuple(dict.fromkeys(point.value for point, _ in judged))
     metric = next((findings.primary for _, findings in judged if findings.primary is not None), None)
-    rows: list[SweepRow] = []
-    unit = ""
-    for point, findings in judged:
-        for index, item in enumerate(findings.experiments):
-            described = next((one for one in item.descriptions if one.metric.name == metric), None)
-            if described is not None:
-                rows.append(_row(point, findings, index, item.experiment, described))
-                unit = unit or described.metric.unit
+    described = [
+        (point, findings, index, item.experiment, one)
+        for point, findings in judged
+        for index, item in enumerate(findings.experiments)
+        for one in item.descriptions
+        if one.metric.name == metric
+    ]
+    questions = (findings.basis.question for _, findings in judged if metric is None)
     return SweepFindings(
         name=first.sweep,
         argument=first.argument,
         values=values,
         scale=_scale(values),
         metric=metric or "",
-        unit=unit,
+        unit=next((one.metric.unit for *_, one in described if one.metric.unit), ""),
         confidence=confidence,
         command=of_first.experiments[0].experiment.command if of_first.experiments else (),
-        rows=tuple(rows),
-        question=None
-        if metric
-        else next((one.basis.question for _, one in judged if one.basis.question is not None), None),
+        rows=tuple(_row(*one) for one in described),
+        question=next(filter(None, questions), None),
     )
 
 
 def _row(point: SweptValue, findings: Findings, index: int, experiment: Experiment, described: Description) -> SweepRow:
-    sets = [
-        evaluation_set
-        for evaluation_set in findings.stability.sets
-        if evaluation_set.experiment == index and "+" not in evaluation_set.name
-    ]
     measures = [
-        SweepMeasure(evaluation_set.name, one)
-        for evaluation_set in sets
-        for one in evaluation_set.measures
+        SweepMeasure(captured.name, one)
+        for captured in findings.stability.sets
+        if captured.experiment == index and "+" not in captured.name
+        for one in captured.measures
         if one.name in SHOWN
     ]
-    measures += [
-        SweepMeasure("", weight.distance) for weight in findings.stability.weights if weight.experiment == index
-    ]
+    measures += [SweepMeasure("", one.distance) for one in findings.stability.weights if one.experiment == index]
     return SweepRow(
         value=point.value,
         experiment=experiment.name,

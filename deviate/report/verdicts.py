@@ -150,11 +150,11 @@ def _far(description: Description) -> Iterator[str]:
 
 def _smallest_p(comparison: Comparison) -> str:
     """The smallest possible p if it rules out a verdict in a family of this size."""
-    verdict, (b, _) = comparison.verdict, deciding_scores(comparison)
+    verdict = comparison.verdict
     if verdict.smallest_p is None:
         return ""
-    runs = count(len(b), "pair") if comparison.is_paired else runs_of(comparison)
-    least = f"{verdict.smallest_p:.2g}"
+    pairs = count(len(deciding_scores(comparison)[0]), "pair")
+    runs, least = pairs if comparison.is_paired else runs_of(comparison), f"{verdict.smallest_p:.2g}"
     return f": the smallest possible p of {runs} is {least}, in a family of {verdict.n_family}"
 
 
@@ -174,12 +174,9 @@ def _advice(comparison: Comparison) -> Iterator[str]:
     margin = comparison.metric.margin
     if margin is None or needed == NOT_ASKED:
         return
-    if isinstance(needed, Unavailable):
-        runs = needed.reason
-    elif comparison.is_paired:
+    runs = needed.reason if isinstance(needed, Unavailable) else f"{count(needed, 'run')} of each"
+    if comparison.is_paired and isinstance(needed, int):
         runs = count(needed, "pair")
-    else:
-        runs = f"{count(needed, 'run')} of each"
     yield f"{runs} would detect a difference of the margin {margin:g} at 80% power{_more_runs(comparison)}"
     if isinstance(equivalence, Equivalence) and equivalence.is_not_worse:
         yield f"not worse than by the margin (one-sided {level_text((1 + equivalence.interval.confidence) / 2)})"

@@ -21,7 +21,7 @@ import numpy as np
 from deviate.stats.judge import judge
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
-from deviate.report.data.schema import report_schema
+from deviate.report.data.schema import schema_of
 from deviate.report.data.tables import table_files
 from deviate.report.paper.bibliography import references_source
 from deviate.report.paper.macros import macros_of, macros_source
@@ -38,7 +38,7 @@ scores = [[score.value for score in description.scores]
           for it in findings.experiments for description in it.descriptions]
 print(json.dumps({
     **{form: render(report, form, is_full=True) for form in ("terminal", "html", "json", "latex", "markdown", "csv")},
-    "schema": report_schema(), "flaws": list(schema_flaws(render(report, "json"))),
+    "schema": schema_of("report"), "flaws": list(schema_flaws(render(report, "json"))),
     "comparisons": "".join(table.chunks()), "macros": macros_source(macros_of(findings, report)),
     "references": references_source(findings, report), "page": page(), "scores": scores,
 }))

@@ -11,7 +11,7 @@ from studies import equal, spread, study
 
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
-from deviate.report.document import DocumentTable, ReportFigure
+from deviate.report.document import DocumentTable, Fold, ReportFigure
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.plots import EstimationPlot
@@ -181,7 +181,7 @@ def test_the_band_and_the_area_of_curves_have_the_level_of_the_look() -> None:
     made = [with_outcomes(name, seed, n=10, looks=LOOKS, n_planned=20) for seed, name in enumerate("ab")]
     section = build_report(judge(made)).section("outcomes")
     assert section is not None
-    table, figure, *_ = section.folds[-1].blocks
+    table, figure, *_ = section.of(Fold)[-1].blocks
     assert isinstance(table, DocumentTable)
     assert isinstance(figure, ReportFigure)
     cells = table.rows[0].cells

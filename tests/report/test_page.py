@@ -15,6 +15,7 @@ from studies import spread, study, usual
 from deviate.model.estimates import Unavailable
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment, Series
+from deviate.report.document import Quote
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
@@ -219,7 +220,7 @@ def test_what_holds_over_all_tasks_stands_with_the_verdict() -> None:
     view = build_report(_tasks())
     tasks = view.section("tasks")
     assert tasks is not None
-    assert tasks.quotes[0] in view.paste
+    assert tasks.of(Quote)[0].sentence in view.paste
     text = render(view, "html")
     assert "IQM over 3 tasks" in text[text.index('id="verdict"') : text.index('id="metrics"')]
 

@@ -87,7 +87,7 @@ def test_a_run_has_the_figures_of_the_findings_and_the_mean_of_every_step(
     assert [base.figures[f"runs/{name}"] for name in ("completed", "failed", "total")] == [6, 1, 7]
     assert base.facts["commit"] == "c0ffee with changes"
     # The mean of what the six completed runs reported within each step.
-    assert dict(base.curves[0].by_name())[f"{METRIC}/curve"] == ((0, 12.5), (1, 14.5), (2, pytest.approx(15.1)))
+    assert base.curves[f"{METRIC}/curve"] == ((0, 12.5), (1, 14.5), (2, pytest.approx(15.1)))
     assert new.rows()[2][f"{METRIC}/curve_low"] == pytest.approx(new.figures[f"{METRIC}/mean_low"])
 
 

@@ -204,7 +204,7 @@ def test_a_moving_other_that_is_left_out_takes_the_shares_of_single_streams() ->
     assert isinstance(_row("init", *items).ratio, float)
     assert isinstance(_row("algo", *items).share, float)
     told = " ".join(_noise(*items).statements)
-    assert "Some draws belong to no stream (other); algo+impl and algo vary them. The share of init would leave" in told
+    assert "Some draws belong to no stream (other); algo+impl and algo vary them. The share of init leaves" in told
     with_other = [*items, spread("other", _scores(6, 1), draws=moving)]
     assert isinstance(_row("init", *with_other).share, float)
     assert "add other to --variants" not in " ".join(_noise(*with_other).statements)
@@ -241,7 +241,7 @@ def test_runs_without_a_flip_are_left_out_and_counted() -> None:
         _one_bit("abc"), runs=tuple(dataclasses.replace(r, flips=()) for r in _one_bit("abc").runs)
     )
     row = _row("one-bit", *usual(), bare)
-    assert row.note == "3 of 3 runs without a flip, for no weight matrix was reached, left out"
+    assert row.note == "3 of 3 runs left out without a flip: no weight matrix was reached"
 
 
 def test_flips_of_which_nothing_can_be_told_are_not_called_unabsorbed() -> None:

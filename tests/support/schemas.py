@@ -2,24 +2,24 @@
 
 import functools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from deviate.report.data.schema import report_schema
+from deviate.report.data.schema import schema_of
 
 Schema = dict[str, Any]
 
 
 @functools.cache
-def validator(schema: Callable[[], Schema] = report_schema) -> Draft202012Validator:
-    return Draft202012Validator(schema())
+def validator(name: str = "report") -> Draft202012Validator:
+    return Draft202012Validator(schema_of(name))
 
 
-def schema_flaws(text: str, schema: Callable[[], Schema] = report_schema) -> Iterator[str]:
+def schema_flaws(text: str, name: str = "report") -> Iterator[str]:
     """What of a document as JSON is not as its schema says."""
-    for error in validator(schema).iter_errors(json.loads(text)):
+    for error in validator(name).iter_errors(json.loads(text)):
         yield f"{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
 
 

@@ -10,7 +10,6 @@ from deviate.diverge.report.answer import answer_of, paste_text
 from deviate.diverge.report.words import apart, called_at, code_text, input_time, place_text, shown_values, where
 from deviate.model.places import line_text
 from deviate.report.data.published import Shape, document_data, publish
-from deviate.report.data.schema import Schema, document_schema
 from deviate.report.data.tables import shield_rows
 from deviate.report.document import (
     Absent,
@@ -51,15 +50,8 @@ publish(
 )
 
 
-def diverge_schema() -> Schema:
-    """The schema of the JSON of `deviate diverge`, as `report_schema` is that of a report."""
-    return document_schema(
-        "diverge",
-        DIVERGE_SCHEMA,
-        DivergenceFindings,
-        "Where two runs diverge, unrounded. Updates of the weights, steps of the main loop and ranks count from 0, "
-        "lines from 1; times are in seconds, files relative to the project.",
-    )
+DESCRIBED = (DIVERGE_SCHEMA, DivergenceFindings)
+"""As `deviate.report.data.schema` has it of other documents."""
 
 
 def diverge_document(diverged: DivergenceFindings) -> Document:

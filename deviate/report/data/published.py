@@ -234,7 +234,11 @@ def _read_figure(name: str, member: str, comparison: Comparison) -> object:
 def members(owner: type) -> tuple[Member, ...]:
     """Members of a class in a document, in order."""
     shape = SHAPES.get(owner, Shape())
-    collected = [member for name in shape.inside for member in _members_inside(owner, name)]
+    collected = [
+        replace(member, owner=owner, path=(name, *member.path))
+        for name in shape.inside
+        for member in members(_class_in(_kind(owner, (name,))))
+    ]
     collected += [_member(owner, name, tuple(path.split("."))) for name, path in shape.also.items()]
     collected += [ReadMember(owner, name, (), str, value=words) for name, words in shape.said.items()]
     left_out = shape.without | set(shape.inside)
@@ -242,11 +246,6 @@ def members(owner: type) -> tuple[Member, ...]:
     if owner is Comparison:
         collected += further_members()
     return tuple(collected)
-
-
-def _members_inside(owner: type, name: str) -> Iterator[Member]:
-    for member in members(_class_in(_kind(owner, (name,)))):
-        yield replace(member, owner=owner, path=(name, *member.path))
 
 
 def _member(owner: type, name: str, path: tuple[str, ...]) -> Member:

@@ -31,67 +31,36 @@ BASIC: dict[str, published.Json] = {
 Schema = dict[str, published.Json]
 
 
-def report_schema() -> Schema:
-    """The schema (draft 2020-12) of `--json` of run, compare and report: nothing is optional, nothing else allowed."""
-    return document_schema(
-        "report",
-        published.SCHEMA,
-        Findings,
-        "Everything a report says, unrounded. Times are in seconds, points in time in seconds since the "
-        "epoch (UTC), files relative to the project, lines from 1; main-loop steps and replicates count from 0.",
-    )
+DOCUMENTS: dict[str, tuple[int, type]] = {
+    "report": (published.SCHEMA, Findings),
+    "check": (published.CHECK_SCHEMA, CheckFindings),
+    "overhead": (published.OVERHEAD_SCHEMA, CostFindings),
+    "sweep": (published.SWEEP_SCHEMA, SweepFindings),
+    "published": (published.PUBLISHED_SCHEMA, PublishedFindings),
+}
+"""The number of the format, and the class of the findings. That of `diverge` is in its wing."""
+DESCRIPTIONS = {
+    "report": "Everything a report says, unrounded. Times are in seconds, points in time in seconds since the epoch "
+    "(UTC), files relative to the project, lines from 1; main-loop steps and replicates count from 0.",
+    "check": "What a gate was asked and what it answers, unrounded. Differences are candidate minus baseline, in the "
+    "unit of the metric; main-loop steps and replicates count from 0.",
+    "overhead": "What determinism costs, unrounded. Times are in seconds; a factor is held over free; main-loop steps "
+    "and replicates count from 0.",
+    "sweep": "Measures against an argument, unrounded: scores in the unit of the metric, churn as a share.",
+    "published": "An experiment beside published results, unrounded and in the unit of the metric. Differences are "
+    "the experiment minus what was published.",
+    "diverge": "Where two runs diverge, unrounded. Updates of the weights, steps of the main loop and ranks count from "
+    "0, lines from 1; times are in seconds, files relative to the project.",
+}
 
 
-def check_schema() -> Schema:
-    """The schema (draft 2020-12) of `--json` of check: nothing is optional, nothing else allowed."""
-    return document_schema(
-        "check",
-        published.CHECK_SCHEMA,
-        CheckFindings,
-        "What a gate was asked and what it answers, unrounded. Differences are candidate minus baseline, in the unit "
-        "of the metric; main-loop steps and replicates count from 0.",
-    )
+def schema_of(name: str) -> Schema:
+    """The schema (draft 2020-12) of the JSON of a document: nothing is optional, nothing else allowed.
 
-
-def diverge_schema() -> Schema:
-    """The schema (draft 2020-12) of `--json` of diverge: nothing is optional, nothing else allowed."""
-    schema: Schema = wing("diverge.report.document").diverge_schema()
-    return schema
-
-
-def overhead_schema() -> Schema:
-    """The schema (draft 2020-12) of `--json` of overhead: nothing is optional, nothing else allowed."""
-    return document_schema(
-        "overhead",
-        published.OVERHEAD_SCHEMA,
-        CostFindings,
-        "What determinism costs, unrounded. Times are in seconds; a factor is held over free; main-loop steps and "
-        "replicates count from 0.",
-    )
-
-
-def sweep_schema() -> Schema:
-    """The schema (draft 2020-12) of `--json` of a sweep: nothing is optional, nothing else allowed."""
-    return document_schema(
-        "sweep",
-        published.SWEEP_SCHEMA,
-        SweepFindings,
-        "Measures against an argument, unrounded: scores in the unit of the metric, churn as a share.",
-    )
-
-
-def published_schema() -> Schema:
-    """The schema (draft 2020-12) of `--json` of `compare --against`: nothing is optional, nothing else allowed."""
-    return document_schema(
-        "published",
-        published.PUBLISHED_SCHEMA,
-        PublishedFindings,
-        "An experiment beside published results, unrounded and in the unit of the metric. Differences are the "
-        "experiment minus what was published.",
-    )
-
-
-def document_schema(name: str, number: int, owner: type, description: str) -> Schema:
+    Args:
+        name: one of `DESCRIPTIONS`.
+    """
+    number, owner = DOCUMENTS[name] if name in DOCUMENTS else wing("diverge.report.document").DESCRIBED
     classes: dict[type, Schema] = {}
     _class(owner, classes)
     members_ = classes.pop(owner)["properties"]
@@ -109,7 +78,7 @@ def document_schema(name: str, number: int, owner: type, description: str) -> Sc
         "$schema": DIALECT,
         "$id": f"urn:deviate:{name}:{number}",
         "title": f"{name.capitalize()} of deviate",
-        "description": description,
+        "description": DESCRIPTIONS[name],
         "type": "object",
         "properties": properties,
         "required": list(properties),

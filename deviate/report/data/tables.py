@@ -86,7 +86,7 @@ def _no_curves(n: int) -> str:
             f"There is no curves.csv: {n:,} measurements are more than the {MOST_VALUES:,} that are written out. "
             "The records of the runs hold them all."
         )
-    return "" if n else "There is no curves.csv, for no metric was reported more than once in a run."
+    return "" if n else "There is no curves.csv: no metric was reported more than once in a run."
 
 
 def _rows_text(rows: Callable[[Findings], Iterable[Iterable[Value]]], findings: Findings) -> Iterator[str]:

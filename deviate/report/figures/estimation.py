@@ -30,7 +30,7 @@ from deviate.report.figures.panel import (
 )
 from deviate.report.figures.surface import PAGE, Surface, colour
 from deviate.report.format import MINUS
-from deviate.report.plots import EstimationPlot, ForestPlot, PlottedDifference, PointGroup, RankPlot
+from deviate.report.plots import Ends, EstimationPlot, ForestPlot, PlottedDifference, PointGroup, RankPlot
 
 PANEL_HEIGHT, BELOW_HEIGHT = 190, 120
 LEFT, RIGHT, NAMES, TOP = 66, 14, 38, 28
@@ -279,14 +279,7 @@ def _difference_axis(plot: EstimationPlot) -> str:
     return f"{plot.difference_axis}, to {plot.groups[0].label}"
 
 
-def _draw_row(
-    panel: Panel,
-    place: int,
-    group: PointGroup,
-    ends: tuple[float | None, float | None],
-    size: float,
-    height: float,
-) -> None:
+def _draw_row(panel: Panel, place: int, group: PointGroup, ends: Ends, size: float, height: float) -> None:
     """Draw the points of a row and their mean below."""
     if group.values:
         panel.swarm(group.values, place - 0.08, group.index, height=height, diameter=size)

@@ -72,14 +72,8 @@ class LegendEntry:
     is_dashed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
-    """An entry placed in the legend: its horizontal offset in units, and its row from 0."""
-
-    entry: LegendEntry
-    text: str
-    x: float
-    row: int
+Name = tuple[LegendEntry, str, float, int]
+"""An entry placed in the legend: its text, its horizontal offset in units, and its row from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,14 +256,14 @@ class Panel:
 
     def draw_legend(self) -> None:
         """Draw the legend of the panel's entries below it: stroke and marker of each, its name and its n."""
-        for name in self.names:
-            x, y, index = name.x + 6 - self.left, 2 - self.below - LEGEND_ROW * (name.row + 0.5), name.entry.index
+        for entry, text, offset, row in self.names:
+            x, y, index = offset + 6 - self.left, 2 - self.below - LEGEND_ROW * (row + 0.5), entry.index
             across, up = np.array([x, x + 18]) / self.width, np.array([y, y]) / self.height
             scale = self.axes.transAxes
-            self.line(across, up, index, width=2.5, is_dashed=name.entry.is_dashed, scale=scale)
+            self.line(across, up, index, width=2.5, is_dashed=entry.is_dashed, scale=scale)
             centre = scale.transform([(across.mean(), up[0])])
             self.points_at(centre, index, diameter=7, alpha=1.0, is_clipped=False)
-            self.text(x + LEGEND_KEY, y, name.text)
+            self.text(x + LEGEND_KEY, y, text)
 
     def name_ends(self, entries: Sequence[LegendEntry], heights: Sequence[float]) -> None:
         """Write the names right of the panel, each as near as there is room to where its line ends, a data value."""
@@ -439,7 +433,7 @@ def new_panel(
 ) -> Panel:
     """A figure with one panel of the given height, with space below for its axis and the rows of its legend."""
     names = legend_names(surface, entries)
-    bottom = below + LEGEND_ROW * (1 + max((name.row for name in names), default=-1))
+    bottom = below + LEGEND_ROW * (1 + max((row for *_, row in names), default=-1))
     figure = new_figure(surface, height + top + bottom)
     return replace(add_panel(figure, surface, left, bottom, right, top), below=below, names=names)
 
@@ -495,7 +489,7 @@ def legend_names(surface: Surface, entries: Sequence[LegendEntry]) -> tuple[Name
         needed = LEGEND_KEY + surface.text_width(f"{label}{note}")
         if names and x + needed > width:
             x, row = 0.0, row + 1
-        names.append(Name(entry, f"{label}{note}", x, row))
+        names.append((entry, f"{label}{note}", x, row))
         x += needed + LEGEND_GAP
     return tuple(names)
 

@@ -5,7 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deviate.report.document import Report, ReportFigure, Section
+from deviate.model.texts import numbered
+from deviate.report.document import Fold, Report, ReportFigure, Section
 from deviate.report.plots import Plot
 
 LONGEST_NAME = 48
@@ -30,9 +31,7 @@ def pictures(report: Report) -> tuple[Picture, ...]:
     """All figures in the order of the page, drawn on access."""
     by_name: dict[str, Picture] = {}
     for name, plot in _plots(report):
-        unique, n = name, 2
-        while unique in by_name:
-            unique, n = f"{name}-{n}", n + 1
+        unique = next(one for one in numbered(name) if one not in by_name)
         by_name[unique] = Picture(unique, plot)
     return tuple(by_name.values())
 
@@ -53,7 +52,7 @@ def _plots(report: Report) -> Iterator[tuple[str, Plot]]:
     for section in report.sections:
         kind = OF_METRICS.get(section.key, "")
         for part in (section, *section.parts):
-            folded = (block for fold in part.folds for block in fold.blocks if isinstance(block, ReportFigure))
+            folded = (block for fold in part.of(Fold) for block in fold.blocks if isinstance(block, ReportFigure))
             for figure in (*part.figures, *folded):
                 yield kind + slug(figure.plot.title) if kind else _name(figure.plot, part), figure.plot
 

@@ -2,7 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
@@ -45,7 +45,7 @@ SPARK_WIDTH, MOST_SPARKS = 96, 60
 
 @document_form("html")
 def render_html(document: Document, medium: Medium) -> str:
-    report = document if isinstance(document, Report) else None
+    report, script = document if isinstance(document, Report) else None, source(SCRIPT)
     sections = [
         section if medium.is_full else _brief(section)
         for section in (*document.sections, *([] if report else _origin(document)))
@@ -62,7 +62,9 @@ def render_html(document: Document, medium: Medium) -> str:
         absent=[(section.heading, reasons) for section in absent if (reasons := _all_reasons(section))],
         figures=_figures(plots, _points_per_curve(plots, has_captures=has_captures)),
         data=json_in_html(_or_nothing(embedded_json(report) if report else render_json(document, medium))),
-        **_around(document, medium),
+        policy=policy(script),
+        script=trust(script),
+        csv=base64.b64encode(_or_nothing(render_csv(document, medium)).encode()).decode(),
     )
 
 
@@ -111,16 +113,6 @@ def _figures(plots: Iterable[Plot], n_points: int = MOST_POINTS) -> dict[str, Ma
     from deviate.report.figures.write import page_figure
 
     return {plot.key: trust(page_figure(plot, n_points)) for plot in plots}
-
-
-def _around(document: Document, medium: Medium) -> dict[str, str]:
-    """Scripts of the page and their data."""
-    script = source(SCRIPT)
-    return {
-        "policy": policy(script),
-        "script": trust(script),
-        "csv": base64.b64encode(_or_nothing(render_csv(document, medium)).encode()).decode(),
-    }
 
 
 def _or_nothing(text: str) -> str:
@@ -186,17 +178,15 @@ def template(name: str = PAGE) -> jinja2.Template:
         ToolError: the templates are not where they belong, or one is broken.
     """
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_read),
+        loader=jinja2.FunctionLoader(source),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    tests: dict[str, Callable[[object], bool]] = {kind.__name__.lower(): partial(_is_a, kind) for kind in BLOCKS}
-    environment.tests |= tests
-    environment.filters["sparkline"] = sparkline
-    environment.filters["markdown"] = lambda text: trust(escape_markdown(text))
+    environment.tests |= {kind.__name__.lower(): partial(_is_a, kind) for kind in BLOCKS}
+    environment.filters |= {"sparkline": sparkline, "markdown": lambda text: trust(escape_markdown(text))}
     try:
         return environment.get_template(name)
     except jinja2.TemplateError as error:
@@ -213,10 +203,6 @@ def source(name: str) -> str:
     Raises:
         ToolError: it is not where it belongs.
     """
-    return _read(name)
-
-
-def _read(name: str) -> str:
     folder = _folder(files("deviate"))
     try:
         return folder.joinpath(name).read_text(encoding="utf-8")

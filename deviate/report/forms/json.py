@@ -15,4 +15,4 @@ def render_json(document: Document, _medium: Medium) -> str:
 
 def embedded_json(report: Report) -> str:
     """JSON on one line without values per step, per pair of runs, or per run and class or criterion."""
-    return json.dumps(report.embedded(), allow_nan=False, separators=(",", ":")) + "\n"
+    return json.dumps(report.data(without_drawn=True), allow_nan=False, separators=(",", ":")) + "\n"

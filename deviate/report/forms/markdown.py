@@ -143,7 +143,7 @@ def _report(report: Report) -> str:
         text = _comment(report, table, n_shown)
         if len(text) <= LIMIT:
             return text
-    omission = "\n\nLeft out here: all that follows, for a comment has no room for it.\n"
+    omission = "\n\nThe rest is left out: it does not fit in a comment.\n"
     return text[: LIMIT - len(omission)].rpartition("\n\n")[0] + omission
 
 
@@ -162,9 +162,7 @@ def _comment(report: Report, table: DocumentTable, n_shown: int) -> str:
         blocks += ["\n".join(_table(table, folded_groups)), "</details>"]
     if n_shown < len(groups):
         omitted = counted(len(groups) - n_shown, "metric")
-        blocks += [
-            f"Left out here: {omitted} of {len(groups)}, for a comment has no room for them; the page has them all."
-        ]
+        blocks += [f"Left out here: {omitted} of {len(groups)}, which do not fit in a comment; the page has them all."]
     blocks += [_sentence(table.caption)]
     blocks += _stability(report)
     n_notes = max(
@@ -173,9 +171,8 @@ def _comment(report: Report, table: DocumentTable, n_shown: int) -> str:
     )
     blocks += ["\n".join(f"{n}. {_sentence(text)}" for n, text in enumerate(table.footnotes[:n_notes], start=1))]
     warnings = [f"Warning: {text}" for text in report.warnings[:MOST_WARNINGS]]
-    warnings += [f"{len(report.warnings) - MOST_WARNINGS} more warnings are on the page"] * (
-        len(report.warnings) > MOST_WARNINGS
-    )
+    n_more = len(report.warnings) - MOST_WARNINGS
+    warnings += [f"{n_more} more warnings are on the page"] if n_more > 0 else []
     blocks += [_list(warnings)]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -217,10 +214,7 @@ def _verdict(verdict: CandidateVerdict) -> str:
 def _table(table: DocumentTable, groups: Sequence[Sequence[TableRow]]) -> Iterator[str]:
     yield _row([escape(column) for column in table.columns])
     columns = zip(*(row.cells for row in table.rows), strict=True)
-    are_numbers = [
-        any(isinstance(entry, Absent) or (entry.pieces and not is_words(entry)) for entry in column)
-        for column in columns
-    ]
+    are_numbers = [any(entry.text and not is_words(entry) for entry in column) for column in columns]
     are_numbers = are_numbers or [True] * (len(table.columns) - 1)
     yield _row(["---", *("---:" if is_number else "---" for is_number in are_numbers)])
     has_headings = any(row.is_heading for row in table.rows)

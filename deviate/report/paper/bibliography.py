@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from deviate import __version__
-from deviate.model.comparisons import Comparison, Completion, CompletionComparison
+from deviate.model.comparisons import Comparison
 from deviate.model.estimates import Interval, Test, Unavailable
 from deviate.model.findings import Findings
 from deviate.model.phrases import Method
@@ -49,6 +49,7 @@ OF_COMPARISON = {
     "schuirmann1987": "equivalence",
     "mantel1966": "attainment.log_rank attainment.log_rank_seconds",
 }
+OF_EXPERIMENT, OF_PAIR = {"clopper1934": "completion.interval"}, {"boschloo1970": "completion.test"}
 OF_MANY = {"welch1951": "welch_anova", "fisher1925": "anova", "kruskal1952": "kruskal_wallis", "dunnett1955": "dunnett"}
 OF_DESCRIPTION_RESAMPLED = "mean_bootstrap mean_percentile sd_bootstrap median_bootstrap"
 OF_COMPARISON_RESAMPLED = "difference_bootstrap sd_ratio_bootstrap glass_delta_interval"
@@ -111,7 +112,9 @@ def _keys(findings: Findings, report: Report) -> Iterator[str]:
     yield from (key for statistic in _further_used(findings) for key in statistic.cites)
     outcomes = report.section("outcomes")
     if outcomes is not None and outcomes.tables:
-        yield from _cite_outcomes(findings, has_rates=has_failures(findings))
+        yield from (key for item in findings.experiments for key in _of_figures(item, OF_EXPERIMENT))
+        pairs = findings.pairs if has_failures(findings) else ()
+        yield from (key for pair in pairs for key in _of_figures(pair, OF_PAIR))
     yield from _of_many(findings)
     yield from _cite_noise(findings)
     yield from wing("stability.report.paper").citations(findings)
@@ -119,10 +122,6 @@ def _keys(findings: Findings, report: Report) -> Iterator[str]:
 
 def _is_there(*figures: object) -> bool:
     return any(not isinstance(figure, Unavailable) for figure in figures)
-
-
-def _true_keys(uses: dict[str, bool]) -> Iterator[str]:
-    return (key for key, is_used in uses.items() if is_used)
 
 
 def _figures(value: object, paths: str) -> Iterator[object]:
@@ -147,29 +146,14 @@ def _cite_methods(figures: Iterable[object]) -> Iterator[str]:
 def _cite_comparison(comparison: Comparison) -> Iterator[str]:
     yield from _of_figures(comparison, OF_COMPARISON)
     yield from _cite_methods(_figures(comparison, OF_COMPARISON_RESAMPLED))
-    superiority, curve, interval = comparison.superiority, comparison.curve, comparison.difference_interval
-    yield from _true_keys(
-        {
-            # Where one side is above the other in all pairs, the interval is another one.
-            "brunner2000": _is_there(comparison.superiority_interval) and superiority not in {0, 1},
-            "westfall1993": not isinstance(curve, Unavailable) and bool(curve.band),
-            "jennison1984": isinstance(interval, Interval)
-            and getattr(interval.method, "kind", None) is Method.REPEATED,
-        }
-    )
-
-
-def _cite_outcomes(findings: Findings, *, has_rates: bool) -> Iterator[str]:
-    completions = [
-        described.completion for described in findings.experiments if isinstance(described.completion, Completion)
-    ]
-    tests = [pair.completion.test for pair in findings.pairs if isinstance(pair.completion, CompletionComparison)]
-    yield from _true_keys(
-        {
-            "clopper1934": _is_there(*(completion.interval for completion in completions)),
-            "boschloo1970": has_rates and _is_there(*tests),
-        }
-    )
+    curve, interval = comparison.curve, comparison.difference_interval
+    # Where one side is above the other in all pairs, the interval is another one.
+    if _is_there(comparison.superiority_interval) and comparison.superiority not in {0, 1}:
+        yield "brunner2000"
+    if not isinstance(curve, Unavailable) and curve.band:
+        yield "westfall1993"
+    if isinstance(interval, Interval) and getattr(interval.method, "kind", None) is Method.REPEATED:
+        yield "jennison1984"
 
 
 def _of_many(findings: Findings) -> Iterator[str]:
@@ -177,9 +161,9 @@ def _of_many(findings: Findings) -> Iterator[str]:
         yield from _of_figures(table, OF_MANY)
         yield from ["holm1979"] if _is_there(*(pair.p_adjusted for pair in table.pairs)) else []
     if findings.tasks is not None:
-        aggregated = findings.tasks.aggregated
-        has_intervals = _is_there(*(task.iqm_interval for task in aggregated))
-        yield from _true_keys({"agarwal2021": bool(aggregated), "hesterberg2015": has_intervals})
+        for task in findings.tasks.aggregated:
+            yield "agarwal2021"
+            yield from _of_figures(task, {"hesterberg2015": "iqm_interval"})
         yield from ["friedman1937", "demsar2006"] if isinstance(findings.tasks.friedman, Test) else []
 
 
@@ -194,8 +178,6 @@ def _cite_noise(findings: Findings) -> Iterator[str]:
             yield "summers2021"
         if row.kind == "implementation":
             yield "pham2020"
-    if _is_there(*(table.excess_interval for table in findings.noise.tables)):
-        yield "ting1990"
-    overhead = findings.noise.overhead
-    if overhead is not None and _is_there(overhead.interval):
-        yield "fieller1954"
+    yield from (key for table in findings.noise.tables for key in _of_figures(table, {"ting1990": "excess_interval"}))
+    if findings.noise.overhead is not None:
+        yield from _of_figures(findings.noise.overhead, {"fieller1954": "interval"})

@@ -1,5 +1,6 @@
 """Builds reports from findings; decides what a report says, and in which order."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial, reduce
@@ -34,7 +35,7 @@ from deviate.report.format import clean, confidence_text, counted, name_text, nu
 from deviate.report.parts import brief, caveats, provenance
 from deviate.report.parts.changes import changes_section
 from deviate.report.parts.compare import Setting, verdict_of
-from deviate.report.parts.describe import endings_of, mean_text, places_of, range_line, runs_of, summary_line
+from deviate.report.parts.describe import endings_of, mean_text, places_of, range_lines, runs_of, summary_line
 from deviate.report.parts.divergence import divergence_section
 from deviate.report.parts.many_runs import MOST_FAILURES
 from deviate.report.parts.metrics import aggregate_words, figure_sections, matched_rows, metric_parts
@@ -75,15 +76,12 @@ def build_report(findings: Findings, asked: Sequence[str] = ()) -> Report:
         _summary(item, index, label, findings, [row[index] for row in rows])
         for index, (item, label) in enumerate(zip(experiments, labels, strict=True))
     )
-    failed = tuple(
-        failure
-        for item, label in zip(experiments, labels, strict=True)
-        for failure in provenance.failures(item.experiment, label)
-    )
+    of_each = (provenance.failures(item.experiment, label) for item, label in zip(experiments, labels, strict=True))
+    failed = tuple(itertools.chain.from_iterable(of_each))
     report = Report(
         title=_title(findings, labels),
         subtitle=_subtitle(findings),
-        paste=_paste(findings, labels, verdicts, level),
+        paste=_paste(findings, labels, verdicts),
         sections=tuple(_sections(findings, labels, metrics, names, failed)),
         warnings=warnings,
         notes=notes,
@@ -93,7 +91,7 @@ def build_report(findings: Findings, asked: Sequence[str] = ()) -> Report:
             Fact("Confidence", cell(level)),
             Fact("Analysis seed", cell(str(findings.analysis_seed))),
         ),
-        data=lambda: document_data(SCHEMA, findings, warnings),
+        data=partial(document_data, SCHEMA, findings, warnings),
         rows=lambda: score_table(findings),
         experiments=summaries,
         candidates=tuple(labels[1:]) if findings.pairs else (),
@@ -106,7 +104,6 @@ def build_report(findings: Findings, asked: Sequence[str] = ()) -> Report:
         stability=wing("stability.report.sections").brief_lines(findings, labels),
         results=partial(result_table, findings, labels, names),
         further=partial(wing("stability.report.paper").paper_tables, findings, labels),
-        embedded=lambda: document_data(SCHEMA, findings, warnings, without_drawn=True),
     )
     return replace(report, brief=tuple(_brief(report, findings, labels, failed, names if asked else ())))
 
@@ -176,15 +173,16 @@ def _failure_blocks(failed: tuple[Failure, ...]) -> tuple[Block, ...]:
     return (*failed[:MOST_FAILURES], *([more] if n_more > 0 else []))
 
 
-def _paste(
-    findings: Findings, labels: Sequence[str], verdicts: Sequence[CandidateVerdict], level: str
-) -> tuple[str, ...]:
-    """Sentences for pasting: one per verdict, or a description of the single experiment."""
-    tasks = (task_sentence(findings.tasks, level),) if findings.tasks and findings.pairs else ()
-    return (
-        (*(verdict.paste for verdict in verdicts), *tasks)
-        or noise_sentences(findings)
-        or _paste_single(findings, labels)
+def _paste(findings: Findings, labels: Sequence[str], verdicts: Sequence[CandidateVerdict]) -> tuple[str, ...]:
+    """Sentences for pasting: one per verdict and one on tasks, or a description of the primary metric."""
+    if findings.pairs:
+        tasks = (task_sentence(findings.tasks, confidence_text(findings.confidence)),) if findings.tasks else ()
+        return (*(verdict.paste for verdict in verdicts), *tasks)
+    return noise_sentences(findings) or tuple(
+        _description_sentence(description, label, _noun([item.experiment]))
+        for item, label in zip(findings.experiments, labels, strict=True)
+        for description in item.descriptions
+        if description.metric.name == findings.primary
     )
 
 
@@ -215,22 +213,17 @@ def experiment_labels(experiments: Sequence[Experiment]) -> list[str]:
 
 
 def _subtitle(findings: Findings) -> str:
-    variants = ", ".join(dict.fromkeys(_variants(item.experiment for item in findings.experiments)))
-    n_runs = sum(len(item.experiment.runs) for item in findings.experiments)
+    experiments = [item.experiment for item in findings.experiments]
+    # Imported scores have no variant.
+    recorded = dict.fromkeys(name_text(one.variant) for one in experiments if one.command and not one.imported)
+    variants, n_runs = ", ".join(recorded), sum(len(one.runs) for one in experiments)
     if is_study(findings):
-        return f"{counted(len(findings.experiments), 'variant')} · {counted(n_runs, 'run')} · {variants}"
-    parts = [counted(len(findings.experiments), "experiment"), counted(n_runs, "run")]
-    is_unrouted = any(run.unrouted for item in findings.experiments for run in item.experiment.runs)
+        return f"{counted(len(experiments), 'variant')} · {counted(n_runs, 'run')} · {variants}"
+    parts = [counted(len(experiments), "experiment"), counted(n_runs, "run")]
+    is_unrouted = any(run.unrouted for one in experiments for run in one.runs)
     left_out = provenance.UNROUTED_LEFT_OUT if is_unrouted else ""
     meaning = f" ({provenance.ALL_FREE}{left_out})" if variants == "algo+impl" else ""
     return " · ".join([*parts, f"variant {variants}{meaning}"] if variants else parts)
-
-
-def _variants(experiments: Iterable[Experiment]) -> Iterator[str]:
-    """Variants of recorded runs; imported scores have none."""
-    return (
-        name_text(experiment.variant) for experiment in experiments if experiment.command and not experiment.imported
-    )
 
 
 def _summary(
@@ -250,22 +243,12 @@ def _summary(
         role, state = "Variant", (*filter(None, [explained]), *state[1:])
     # A metric may stand in two rows: matched with another of the baseline, and with that of its own name.
     descriptions = list({one.metric.name: one for one in matched if one is not None}.values())
-    primary = [description for description in descriptions if description.metric.name == _primary_name(findings, index)]
-    shown_descriptions = primary or descriptions[:FEW]
-    lines = [
-        line
-        for description in shown_descriptions
-        for line in (summary_line(description), range_line(description) if primary else None)
-        if line is not None
-    ]
-    other_descriptions = [description for description in descriptions if description not in shown_descriptions]
-    return ExperimentSummary(
-        role=role,
-        label=label,
-        state=state,
-        lines=tuple(lines),
-        more=f"{counted(len(other_descriptions), 'more metric')} in the tables" if other_descriptions else "",
-    )
+    primary = [one for one in descriptions if one.metric.name == _primary_name(findings, index)]
+    shown = primary or descriptions[:FEW]
+    lines = [line for one in shown for line in (summary_line(one), *(range_lines(one) if primary else ()))]
+    n_more = len(descriptions) - len(shown)
+    more = f"{counted(n_more, 'more metric')} in the tables" if n_more else ""
+    return ExperimentSummary(role, label, state, tuple(lines), more)
 
 
 def _result(findings: Findings, summaries: Sequence[ExperimentSummary]) -> SummaryLine | None:
@@ -289,21 +272,15 @@ def _verdicts(findings: Findings, labels: Sequence[str]) -> tuple[CandidateVerdi
         for pair, label, candidate in zip(findings.pairs, labels[1:], experiments[1:], strict=bool(findings.pairs))
         if pair.headline is not None
     ]
-    family = f"Holm, family of {len(headlines)}" if len(headlines) > 1 else ""
-    is_after = findings.primary_choice is not None and findings.primary_choice.is_after_runs
-    correction = "Holm over all quality metrics" if is_after else family
-    runs = _noun(experiments)
-    return tuple(
-        verdict_of(
-            headline,
-            labels[0],
-            label,
-            Setting(
-                _score_words(headline.metric), runs, correction, tuple(filter(None, (_when_chosen(findings), when)))
-            ),
-        )
-        for headline, label, when in headlines
-    )
+    correction = f"Holm, family of {len(headlines)}" if len(headlines) > 1 else ""
+    if findings.primary_choice is not None and findings.primary_choice.is_after_runs:
+        correction = "Holm over all quality metrics"
+    verdicts = []
+    for headline, label, when in headlines:
+        remarks = tuple(filter(None, (_when_chosen(findings), when)))
+        setting = Setting(_score_words(headline.metric), _noun(experiments), correction, remarks)
+        verdicts.append(verdict_of(headline, labels[0], label, setting))
+    return tuple(verdicts)
 
 
 def primary_sentence(findings: Findings) -> str:
@@ -327,16 +304,11 @@ def _shown(name: str, findings: Findings) -> str:
 
 def _kin(metric: SelectedMetric | None, findings: Findings) -> str:
     """That a run reports the same measure of several trainings or parts; empty where it does not."""
-    kin = "" if metric is None else metric.metric.kin
-    names = [
-        one.shown
-        for one in findings.experiments[0].experiment.metrics
-        if kin and one.metric.kin == kin and one.role == "quality"
-    ]
+    kin, metrics = "" if metric is None else metric.metric.kin, findings.experiments[0].experiment.metrics
+    names = [name_text(one.shown) for one in metrics if kin and one.metric.kin == kin and one.role == "quality"]
     if len(names) < 2:
         return ""
-    listed = first_few([name_text(one) for one in names], MOST_OTHERS)
-    return f" {len(names)} series are called {name_text(kin)}: {listed}."
+    return f" {len(names)} series are called {name_text(kin)}: {first_few(names, MOST_OTHERS)}."
 
 
 def _better(metric: SelectedMetric) -> str:
@@ -368,35 +340,20 @@ def _score_words(metric: SelectedMetric) -> str:
 
 def _no_verdict(findings: Findings, labels: Sequence[str], verdicts: Sequence[CandidateVerdict]) -> str:
     if is_study(findings):
-        return "Variants of one experiment are described, not judged: which of them is better is not asked."
+        return "Variants of one experiment are described, not compared."
     if not findings.pairs:
-        return "One experiment is described, not judged: deviate compare BASELINE CANDIDATE gives a verdict."
+        return "One experiment has no verdict: deviate compare BASELINE CANDIDATE compares two."
     if len(verdicts) == len(findings.pairs):
         return ""
     if findings.primary is None and findings.tasks is not None:
-        return "Each task is judged by itself among the other metrics; what holds over all of them is under Tasks."
-    failed = [
-        label
-        for label, side in zip(labels, findings.experiments, strict=True)
-        if all(run.status != "completed" for run in side.experiment.runs)
-    ]
+        return "Each task has its own verdict among the other metrics; Tasks has the results over all of them."
+    sides = zip(labels, findings.experiments, strict=True)
+    failed = [label for label, side in sides if all(run.status != "completed" for run in side.experiment.runs)]
     if failed:
-        return f"No headline verdict: no run of {' and '.join(failed)} came to its end."
+        return f"No headline verdict: no run of {' and '.join(failed)} completed."
     if findings.primary is None:
         return "No headline verdict: no primary metric is known. Name it with --metric."
     return f"No headline verdict: {_shown(findings.primary, findings)} was not reported on both sides."
-
-
-def _paste_single(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
-    """Sentences that describe the primary metric of a single experiment."""
-    if findings.pairs:
-        return ()
-    return tuple(
-        _description_sentence(description, label, _noun([item.experiment]))
-        for item, label in zip(findings.experiments, labels, strict=True)
-        for description in item.descriptions
-        if description.metric.name == findings.primary
-    )
 
 
 def _noun(experiments: Sequence[Experiment]) -> str:
@@ -406,13 +363,13 @@ def _noun(experiments: Sequence[Experiment]) -> str:
 
 def _description_sentence(description: Description, label: str, noun: str) -> str:
     """The score of one experiment for a paper: mean ± SD, over how many runs, and both intervals."""
-    places, intervals = places_of(description), []
-    runs = runs_of(description, noun)
+    places, runs = places_of(description), runs_of(description, noun)
     over = runs if places is None else f"mean ± SD over {runs}"
-    for name, interval in (("mean", description.mean_interval), ("SD", description.sd_interval)):
-        if isinstance(interval, Interval):
-            ends = f"{number(interval.low, places)} to {number(interval.high, places)}"
-            intervals.append(f"{confidence_text(interval.confidence)} CI of the {name} {ends}")
+    intervals = [
+        f"{confidence_text(one.confidence)} CI of the {name} {number(one.low, places)} to {number(one.high, places)}"
+        for name, one in (("mean", description.mean_interval), ("SD", description.sd_interval))
+        if isinstance(one, Interval)
+    ]
     details = "; ".join(filter(None, (over, endings_of(description), _score_words(description.metric), *intervals)))
     return f"{name_text(description.metric.shown)} was {mean_text(description)} with {label} ({details})."
 
@@ -432,11 +389,10 @@ def _notes(findings: Findings, labels: Sequence[str]) -> tuple[str, ...]:
 
 def _with_short_names(sentences: Iterable[str], findings: Findings) -> Iterator[str]:
     """Findings with long names shortened in sentences, as statistics and records use full names of any length."""
-    experiments = [item.experiment for item in findings.experiments]
     names = {
         name
-        for experiment in experiments
-        for name in (experiment.name, experiment.variant, *(metric.name for metric in experiment.metrics))
+        for one in (item.experiment for item in findings.experiments)
+        for name in (one.name, one.variant, *(metric.name for metric in one.metrics))
     }
     long = sorted((clean(name) for name in names if name_text(name) != clean(name)), key=len, reverse=True)
     for sentence in sentences:

@@ -106,9 +106,9 @@ def _of_few(findings: Findings) -> Iterator[str]:
     if is_comparison and n_fewest < VERDICT_RUNS:
         yield f"With fewer than {VERDICT_RUNS} runs on a side the verdict is always undecided."
     if 2 <= n_fewest < SPREAD_RUNS:
-        yield f"With fewer than {SPREAD_RUNS} runs an SD is known only roughly, as its interval shows."
+        yield f"With fewer than {SPREAD_RUNS} runs an SD is imprecise, as its interval shows."
     if is_comparison and n_fewest < SPREAD_RUNS:
-        yield f"Which side is steadier is not judged: that takes {SPREAD_RUNS} runs on each."
+        yield f"A verdict on spread needs {SPREAD_RUNS} runs on each side."
 
 
 def _descriptions(findings: Findings) -> list[Description]:
@@ -129,18 +129,14 @@ def footnotes(findings: Findings) -> tuple[str, ...]:
     """Footnotes on how to read the tables; shown once per page."""
     level = confidence_text(findings.confidence)
     alpha = f"{1 - findings.confidence:.6g}"
+    sides = ", the smaller one for both sides of a comparison and their difference" if findings.pairs else ""
     sentences = [
         "± is one standard deviation over runs (ddof 1). n is the number of runs with a score.",
         "Steps, examples and classes are not runs. CV is SD divided by |mean|.",
         f"Intervals are {level} intervals: of a mean by Student's t, of an SD by chi-square, assuming normal scores.",
-        "Rounded to two digits of the standard error, the smaller one for both sides of a comparison and their "
-        "difference. JSON and CSV hold every bit."
-        if findings.pairs
-        else "Rounded to two digits of the standard error. JSON and CSV hold every bit.",
+        f"Rounded to two digits of the standard error{sides}. JSON and CSV hold every bit.",
     ]
-    if findings.pairs or any(
-        isinstance(description.median_bootstrap, Interval) for description in _descriptions(findings)
-    ):
+    if findings.pairs or any(isinstance(one.median_bootstrap, Interval) for one in _descriptions(findings)):
         sentences.append(
             f"Permutations of ranks and resamples of runs begin with analysis seed {findings.analysis_seed}, on which "
             f"no verdict depends; a bootstrap has {N_RESAMPLES} resamples."

@@ -1,10 +1,11 @@
 """The frozen code as text: its commit, uncommitted changes, and inserted taps."""
 
+import operator
 from collections.abc import Iterable, Sequence
 
 from deviate.model.records import Experiment, InjectedCode, Revision
 from deviate.report.document import Absent, Block, Changes, Section
-from deviate.report.format import clean, counted, name_text
+from deviate.report.format import clean, counted, name_text, shorten
 
 N_FILES = 20
 """Files whose changed lines a page shows; further ones are named."""
@@ -57,13 +58,11 @@ def _untracked(revision: Revision) -> str:
     return f"{text}: {', '.join(names)}" + (f" and {more} more" if more else "")
 
 
+CODE = operator.attrgetter("sources_hash", "injected", "revision")
+
+
 def _is_same(one: Experiment, other: Experiment) -> bool:
-    return (
-        bool(one.sources_hash)
-        and one.sources_hash == other.sources_hash
-        and one.injected == other.injected
-        and one.revision == other.revision
-    )
+    return bool(one.sources_hash) and CODE(one) == CODE(other)
 
 
 def _describe_injected(code: InjectedCode, folder: str) -> Changes:
@@ -77,7 +76,7 @@ def _no_injected(experiment: Experiment) -> str:
     if experiment.imported:
         return "Imported: no code was inserted."
     if not experiment.injected:
-        return "No code was inserted into the files of the project, or the record does not say."
+        return "The record has no inserted code."
     further_files = [name_text(file.file) for file in experiment.injected[N_FILES:]]
     return f"Further files with taps: {', '.join(further_files)}." if further_files else ""
 
@@ -96,7 +95,7 @@ def _no_uncommitted(experiment: Experiment) -> str:
     if revision is None:
         if experiment.imported:
             return ""
-        return "The project was in no git repository, or the record does not say. The sources have a hash instead."
+        return "The record has no git commit; the sources have a hash."
     if revision.diff:
         return ""
     text = "Tracked files differ from the commit; no diff was kept" if revision.is_dirty else "No uncommitted changes"
@@ -104,13 +103,8 @@ def _no_uncommitted(experiment: Experiment) -> str:
 
 
 def _file(name: str, summary: str, lines: Iterable[str], rest: str) -> Changes:
-    diff_lines = tuple(_line(line) for line in list(lines)[:N_LINES])
+    diff_lines = tuple(shorten(clean(line), LONGEST_LINE) for line in list(lines)[:N_LINES])
     return Changes(name, summary, diff_lines, tuple(map(_kind, diff_lines)), rest)
-
-
-def _line(text: str) -> str:
-    cleaned = clean(text)
-    return cleaned if len(cleaned) <= LONGEST_LINE else f"{cleaned[:LONGEST_LINE]}…"
 
 
 def _kind(line: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from deviate.model.check import CheckFindings, CompletionCheck, ControlCheck, MetricCheck, RecordsCheck
 from deviate.model.estimates import PAIRED_ALONE_RUNS, PAIRED_RUNS, VERDICT_RUNS, Interval, Unavailable
-from deviate.model.places import place_text
 from deviate.report.check_reasons import completion_reason, control_reason, metric_reason
 from deviate.report.data.published import CHECK_SCHEMA, document_data
 from deviate.report.document import (
@@ -37,14 +36,14 @@ from deviate.report.format import (
 from deviate.report.parts.build import build_report
 from deviate.report.parts.compare import detectable_sentence, difference_cell, metric_name, places_of_difference
 from deviate.report.parts.describe import interval_cell, unit_of
-from deviate.report.parts.provenance import OUTCOMES, failure_place, run_again
+from deviate.report.parts.provenance import failure_reason, outcome_words, run_again
 
 UNPLANNED = (
-    "Do not add runs to these: a look that no plan foresaw has no error rate. Run both sides again under another "
-    "--name (with --ref, a larger --runs does that)."
+    "Do not add runs to these: p would not be valid. Run both sides again under another --name (with --ref, "
+    "a larger --runs does that)."
 )
 CONTROL = "control runs are bitwise equal"
-BROKEN = "No other check counts until it holds: find the difference with deviate diverge."
+BROKEN = "The other checks do not count until this one passes: find the difference with deviate diverge."
 
 
 def check_document(findings: CheckFindings) -> Check:
@@ -60,14 +59,9 @@ def check_document(findings: CheckFindings) -> Check:
     runs = [run for item in findings.findings.experiments for run in item.experiment.runs]
     return Check(
         title=report.title,
-        subtitle=report.subtitle,
-        paste=report.paste,
-        sections=report.sections,
+        sections=(),
         warnings=warnings,
-        footnotes=report.footnotes,
-        facts=report.facts,
         data=lambda: document_data(CHECK_SCHEMA, findings, warnings),
-        rows=report.rows,
         word=findings.word,
         code=findings.code,
         result=_result(findings),
@@ -169,8 +163,7 @@ def _why_failed(findings: CheckFindings, label: str) -> str:
     failed = [run for run in experiment.runs if run.status != "completed"]
     if not failed:
         return ""
-    file, line = failure_place(failed[0], experiment)
-    return f": {clean(failed[0].reason)}" + (f" ({place_text(file, line)})" if file else "")
+    return f": {failure_reason(failed[0], experiment)}"
 
 
 def _rates(check: CompletionCheck) -> tuple[str, ...]:
@@ -182,32 +175,27 @@ def _rates(check: CompletionCheck) -> tuple[str, ...]:
 
 
 def _metric(check: MetricCheck, findings: CheckFindings) -> Case:
-    comparison = check.comparison
-    places = places_of_difference(comparison)
-    unit = difference_unit(unit_of(comparison.metric))
-    name = metric_name(comparison)
-    candidate, baseline = name_text(check.candidate), name_text(check.baseline)
-    margin = _margin(check)
-    bound, level_of_bound = check.bound, confidence_text(check.bound_confidence)
+    comparison, margin, bound = check.comparison, _margin(check), check.bound
+    places, name, candidate = places_of_difference(comparison), metric_name(comparison), name_text(check.candidate)
     figures = [
         ("difference", difference_cell(comparison, places).text),
         (_level(check), interval_cell(comparison.difference_interval, places).text),
     ]
     if not isinstance(bound, Unavailable):
-        figures.append((f"one-sided {level_of_bound} bound", with_unit(sign_number(bound, places), unit)))
+        unit = difference_unit(unit_of(comparison.metric))
+        heading = f"one-sided {confidence_text(check.bound_confidence)} bound"
+        figures.append((heading, with_unit(sign_number(bound, places), unit)))
     figures += [("margin", margin or "none"), ("n", f"{comparison.baseline.n} and {comparison.candidate.n}")]
     if check.n_family > 1 and not isinstance(check.p_adjusted, Unavailable):
         figures.append((f"worse, Holm over {check.n_family}", p_text(check.p_adjusted)))
-    outcome: CaseOutcome = "failed" if check.outcome == "worse" else check.outcome
-    word = f"worse by more than {margin}" if check.outcome == "worse" and margin else check.outcome
     place = comparison.candidate_metric.metric
     return Case(
         kind="metric",
         subject=candidate,
         name=f"{name} not worse by more than {margin}" if margin else f"{name} not worse",
-        outcome=outcome,
-        word=word,
-        question=f"{name} of {candidate} against {baseline}",
+        outcome="failed" if check.outcome == "worse" else check.outcome,
+        word=f"worse by more than {margin}" if check.outcome == "worse" and margin else check.outcome,
+        question=f"{name} of {candidate} against {name_text(check.baseline)}",
         found=_change(check),
         reason=clean(metric_reason(check)),
         fails=check.outcome == "worse" or (check.outcome == "undecided" and findings.fails_undecided),
@@ -220,7 +208,7 @@ def _metric(check: MetricCheck, findings: CheckFindings) -> Case:
 
 def _advice(check: MetricCheck) -> Iterator[str]:
     if check.outcome == "worse":
-        yield "See all figures with deviate compare. Which loss is all right, the margin says, chosen before."
+        yield "See all figures with deviate compare. To accept a small loss, set --margin before the runs."
     if check.outcome != "undecided":
         return
     comparison = check.comparison
@@ -241,21 +229,20 @@ def _advice(check: MetricCheck) -> Iterator[str]:
 
 
 def _completion(check: CompletionCheck, findings: CheckFindings) -> Case:
-    candidate, baseline = name_text(check.candidate), name_text(check.baseline)
-    outcome, sides, why = check.outcome, _rates(check), _why_failed(findings, check.candidate)
+    candidate, outcome, sides = name_text(check.candidate), check.outcome, _rates(check)
+    why = "" if outcome == "passed" else _why_failed(findings, check.candidate)
     figures = list(zip(("baseline completed", "candidate completed"), sides, strict=False))
     if sides and not isinstance(check.p_adjusted, Unavailable):
         figures.append(("Boschloo's exact test", p_text(check.p_adjusted)))
-    rates = " v ".join(sides)
     return Case(
         kind="completion",
         subject=candidate,
         name="runs complete as often as those of the baseline",
         outcome="failed" if outcome == "worse" else outcome,
         word=outcome,
-        question=f"completed runs of {baseline} v {candidate}",
-        found=rates,
-        reason=clean(completion_reason(check)) + ("" if outcome == "passed" else why),
+        question=f"completed runs of {name_text(check.baseline)} v {candidate}",
+        found=" v ".join(sides),
+        reason=clean(completion_reason(check)) + why,
         fails=outcome == "worse" or (outcome == "undecided" and findings.fails_undecided),
         figures=tuple(figures),
         advice="See why they failed with deviate show." if outcome in {"worse", "undecided"} else "",
@@ -311,7 +298,7 @@ def _control_command(findings: CheckFindings) -> str:
 def _records(check: RecordsCheck) -> Case:
     label = name_text(check.label)
     parts = [f"{check.n_completed}/{check.n_planned} completed"]
-    parts += [f"{n} {OUTCOMES[status]}" for status, n in check.failed]
+    parts += [f"{n} {outcome_words(status)}" for status, n in check.failed]
     parts += [f"{len(check.missing)} missing"] if check.missing else []
     which = f" ({replicates(check.missing)})" if check.missing else ""
     return Case(
@@ -325,5 +312,5 @@ def _records(check: RecordsCheck) -> Case:
         reason=clean(f"{check.reason}{which}" if check.reason else f"all {counted(check.n_planned, 'run')} ended"),
         fails=not check.is_complete,
         figures=(("runs", ", ".join(parts)),),
-        advice=f"Carry them out: deviate resume {name_text(check.name)}." if check.missing and check.name else "",
+        advice=f"Run them: deviate resume {name_text(check.name)}." if check.missing and check.name else "",
     )

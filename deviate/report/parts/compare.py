@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
+from deviate.model.comparisons import Comparison, Equivalence, Paired
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
 from deviate.model.phrases import Method, Note, Phrase, kind_of, parts_of
 from deviate.model.published_results import PublishedComparison
-from deviate.report.document import Absent, CandidateVerdict, Cell, Entry, Tone, cell
+from deviate.report.document import Absent, CandidateVerdict, Cell, Entry, Tone
 from deviate.report.format import (
     between,
     clean,
@@ -146,9 +146,7 @@ def statistic_pieces(test: Test, letter: str) -> Pieces:
 
 def test_cell(test: Test | Unavailable, letter: str) -> Entry:
     """A test with its statistic, sorted by p."""
-    if isinstance(test, Unavailable):
-        return Absent(test.reason)
-    return cell(*test_pieces(test, letter), value=test.p_value)
+    return describe.cell_of(test, lambda known: test_pieces(known, letter))
 
 
 def p_cells(comparison: Comparison) -> tuple[Entry, Cell | None]:
@@ -164,17 +162,13 @@ def p_value_cell(p_value: Estimate) -> Entry:
 
 
 def ratio_cell(estimate: Estimate, interval: Interval | Unavailable | None = None) -> Entry:
-    if isinstance(estimate, Unavailable):
-        return Absent(estimate.reason)
-    return cell(ShownNumber(estimate, 2), *describe.bracket(interval, 2), value=estimate)
+    return describe.cell_of(estimate, lambda value: (ShownNumber(value, 2), *describe.bracket(interval, 2)))
 
 
 def level_and_method(interval: Interval | Unavailable) -> str:
-    return (
-        "no interval"
-        if isinstance(interval, Unavailable)
-        else (f"{confidence_text(interval.confidence)} CI, {interval.method}")
-    )
+    if isinstance(interval, Unavailable):
+        return "no interval"
+    return f"{confidence_text(interval.confidence)} CI, {interval.method}"
 
 
 def effect_text(comparison: Comparison | PublishedComparison) -> str:
@@ -185,8 +179,7 @@ def effect_text(comparison: Comparison | PublishedComparison) -> str:
 
 
 def _tests(comparison: Comparison) -> tuple[str, ...]:
-    parts: list[str] = []
-    parts += both_texts(comparison)
+    parts = both_texts(comparison)
     paired = comparison.paired
     if isinstance(paired, Paired) and comparison.is_paired:
         if isinstance(paired.wilcoxon, Test):
@@ -246,24 +239,18 @@ def _describe_spread(comparison: Comparison) -> str:
     if isinstance(comparison.sd_ratio, Unavailable):
         return f"SD ratio: {comparison.sd_ratio.reason}"
     verdict, interval = comparison.spread_verdict, comparison.sd_ratio_interval
-    why = ""
-    if isinstance(verdict, SpreadVerdict) and isinstance(interval, Interval) and not interval.low <= 1 <= interval.high:
-        why = f" ({verdict.reason})" if verdict.word == "undecided" else ""  # an interval without 1 looks decided
-    elif isinstance(verdict, SpreadVerdict) and verdict.is_within:
-        why = f" ({verdict.reason})"
-    return f"SD ratio {ratio_cell(comparison.sd_ratio, interval).text}: {spread_word(comparison)}{why}"
-
-
-def spread_word(comparison: Comparison) -> str:
-    verdict = comparison.spread_verdict
+    ratio_text = ratio_cell(comparison.sd_ratio, interval).text
     if isinstance(verdict, Unavailable):
-        return "undecided"
-    return verdict.word
+        return f"SD ratio {ratio_text}: undecided"
+    excludes_1 = isinstance(interval, Interval) and not interval.low <= 1 <= interval.high
+    # An interval without 1 looks decided.
+    why = f" ({verdict.reason})" if (verdict.word == "undecided" if excludes_1 else verdict.is_within) else ""
+    return f"SD ratio {ratio_text}: {verdict.word}{why}"
 
 
 def detectable_sentence(comparison: Comparison, runs: str) -> str:
     if isinstance(comparison.detectable, Unavailable):
-        return f"What these {runs} can detect is not stated ({comparison.detectable.reason})."
+        return f"The detectable difference of these {runs} is unknown ({comparison.detectable.reason})."
     places, around = places_of_difference(comparison), comparison.detectable_interval
     size, unit = number(comparison.detectable, places), difference_unit(describe.unit_of(comparison.metric))
     of_sd = ""
@@ -330,7 +317,7 @@ def _inference(comparison: Comparison, places: int | None) -> Iterator[str]:
         is_of_both = isinstance(comparison.both_tests[1], Test)
         method = "" if is_of_both else f" by {tests} alone"  # fewer runs than the permutation test takes
         ends = f"{number(interval.low, places)} to {number(interval.high, places)}{method}"
-        yield describe.note_interval(f"{confidence_text(interval.confidence)} CI {ends}{looks}", interval)
+        yield ", ".join(filter(None, (f"{confidence_text(interval.confidence)} CI {ends}{looks}", interval.note)))
     if isinstance(own, Cell) and own.value is not None and comparison.verdict.word != "withheld":
         yield p_text(own.value)
         if adjusted is not None and adjusted.value is not None:

@@ -2,15 +2,16 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from deviate.model.comparisons import Description
-from deviate.model.estimates import Estimate, Interval, Unavailable
+from deviate.model.estimates import NOT_ASKED, Estimate, Interval, Test, Unavailable
 from deviate.model.phrases import Reason, parts_of
 from deviate.model.plan import SelectedMetric
 from deviate.model.texts import first_few
-from deviate.report.document import Absent, Entry, SummaryLine, TableRow, cell
+from deviate.report.document import Absent, Cell, Entry, SummaryLine, TableRow, cell
 from deviate.report.format import (
     between,
     clean,
@@ -21,10 +22,12 @@ from deviate.report.format import (
     name_text,
     replicates,
     shorten_middle,
+    with_unit,
 )
 from deviate.report.numbers import PLUS_MINUS, Pieces, ShownNumber, append_unit, ends, share, text_of
 
 LONGEST_UNIT = 40
+Figure = TypeVar("Figure", float, Interval, Test)
 MOST_NAMED = 5
 """Restated metrics that are named beside the one that stands for them."""
 
@@ -91,11 +94,18 @@ def n_pieces(description: Description, of: str = " of ") -> Pieces:
     return (n,) if description.n == description.n_runs else (n, of, n_runs)
 
 
-def cell_of(estimate: Estimate, written: Callable[[float], Pieces]) -> Entry:
-    """An estimate as text, or the reason why there is none."""
-    if isinstance(estimate, Unavailable):
-        return Absent(clean(estimate.reason))
-    return cell(*written(estimate), value=estimate)
+def cell_of(figure: Figure | Unavailable, written: Callable[[Figure], Pieces]) -> Entry:
+    """A figure as text, or the reason why there is none; an interval is sorted by its lower end, a test by its p."""
+    match figure:
+        case Unavailable():
+            return Absent(clean(figure.reason))
+        case Interval():
+            value = figure.low
+        case Test():
+            value = figure.p_value
+        case _:
+            value = figure
+    return cell(*written(figure), value=value)
 
 
 def estimate_cell(estimate: Estimate, places: int | None) -> Entry:
@@ -108,14 +118,7 @@ def signed_cell(estimate: Estimate, places: int | None, unit: str = "") -> Entry
 
 
 def interval_cell(interval: Interval | Unavailable, places: int | None) -> Entry:
-    if isinstance(interval, Unavailable):
-        return Absent(interval.reason)
-    return cell(*noted_ends(interval, places), value=interval.low)
-
-
-def note_interval(text: str, interval: Interval) -> str:
-    """The text of an interval with its caveat."""
-    return f"{text}, {interval.note}" if interval.note else text
+    return cell_of(interval, lambda known: noted_ends(known, places))
 
 
 def noted_ends(interval: Interval, places: int | None) -> Pieces:
@@ -137,12 +140,13 @@ def places_of_interval(interval: Interval | Unavailable) -> int | None:
 def mean_cell(description: Description, unit: str = "") -> Entry:
     """Mean ± SD; only the mean if there is no SD."""
     places = places_of(description)
-    if isinstance(description.mean, Unavailable):
-        return estimate_cell(description.mean, places)
-    pieces: Pieces = (ShownNumber(description.mean, places),)
-    if not isinstance(description.sd, Unavailable) and places is not None:
-        pieces = (*pieces, PLUS_MINUS, ShownNumber(description.sd, places))
-    return cell(*append_unit(pieces, unit), value=description.mean)
+    return mean_and_sd(description.mean, NOT_ASKED if places is None else description.sd, places, unit)
+
+
+def mean_and_sd(mean: Estimate, sd: Estimate, places: int | None, unit: str = "") -> Entry:
+    """`93.41 ± 0.22 %`; only the mean if there is no SD."""
+    spread = () if isinstance(sd, Unavailable) else (PLUS_MINUS, ShownNumber(sd, places))
+    return cell_of(mean, lambda value: append_unit((ShownNumber(value, places), *spread), unit))
 
 
 def mean_text(description: Description) -> str:
@@ -152,64 +156,51 @@ def mean_text(description: Description) -> str:
 
 
 def range_cell(description: Description) -> Entry:
-    if isinstance(description.minimum, Unavailable):
-        return Absent(description.minimum.reason)
-    if isinstance(description.maximum, Unavailable):
-        return Absent(description.maximum.reason)
-    pieces = ends(description.minimum, description.maximum, places_of(description))
-    return cell(*pieces, value=description.minimum)
+    highest = description.maximum
+    if isinstance(highest, Unavailable):
+        return Absent(highest.reason)
+    return cell_of(description.minimum, lambda lowest: ends(lowest, highest, places_of(description)))
 
 
 def summary_line(description: Description) -> SummaryLine:
     """The summary line of one metric, for a terminal and the head of the page."""
     name = name_text(description.metric.shown)
     has_spread = places_of(description) is not None and not isinstance(description.mean, Unavailable)
-    intervals: list[str] = []
-    places = places_of(description)
-    if isinstance(description.mean_interval, Interval):
-        level = confidence_text(description.mean_interval.confidence)
-        mean = between(description.mean_interval.low, description.mean_interval.high, places)
-        intervals.append(f"{level} CI mean {mean}")
-    if isinstance(description.sd_interval, Interval):
-        intervals.append(f"SD {between(description.sd_interval.low, description.sd_interval.high, places)}")
-    remarks = restated(description)
+    mean, places = description.mean_interval, places_of(description)
+    level = f"{confidence_text(mean.confidence)} CI " if isinstance(mean, Interval) else ""
+    intervals = [
+        f"{name_of} {between(interval.low, interval.high, places)}"
+        for name_of, interval in ((f"{level}mean", mean), ("SD", description.sd_interval))
+        if isinstance(interval, Interval)
+    ]
     return SummaryLine(
         label=f"{name} (mean ± SD)" if has_spread else name,
         value=mean_cell(description, unit_of(description.metric)).text,
         details=(*intervals, *parts_of(description.note), f"n = {n_text(description)}"),
-        remarks=tuple(remarks),
+        remarks=tuple(restated(description)),
     )
 
 
 def restated(description: Description) -> list[str]:
     """What is the same metric under other names, and what is a fixed function of it."""
-    texts = [f"also {first_few([name_text(name) for name in description.aliases], MOST_NAMED)}"] * bool(
-        description.aliases
-    )
-    functions = [name_text(text) for text in description.functions]
-    return texts + [f"with it {first_few(functions, MOST_NAMED)}"] * bool(functions)
+    names = {"also": description.aliases, "with it": description.functions}
+    return [f"{word} {first_few(list(map(name_text, some)), MOST_NAMED)}" for word, some in names.items() if some]
 
 
-def range_line(description: Description) -> SummaryLine | None:
-    """The range, shown below the primary metric; None if there is no spread."""
-    spread, unit = range_cell(description), unit_of(description.metric)
-    if isinstance(spread, Absent) or places_of(description) is None:
-        return None
-    return SummaryLine("range", f"{spread.text} {unit}" if unit else spread.text, ())
+def range_lines(description: Description) -> Iterator[SummaryLine]:
+    """The range, shown below the primary metric; nothing if there is no spread."""
+    spread = range_cell(description)
+    if isinstance(spread, Cell) and places_of(description) is not None:
+        yield SummaryLine("range", with_unit(spread.text, unit_of(description.metric)), ())
 
 
 def description_columns(description: Description) -> tuple[str, ...]:
     """Column headings with level and method of the intervals, from the description."""
-    return (
-        "Experiment",
-        "n",
-        "mean ± SD",
-        _interval_head(description.mean_interval, "CI of the mean"),
-        _interval_head(description.sd_interval, "CI of the SD"),
-        "CV",
-        "median",
-        "min … max",
+    heads = (
+        _interval_head(interval, f"CI of the {name}")
+        for name, interval in (("mean", description.mean_interval), ("SD", description.sd_interval))
     )
+    return ("Experiment", "n", "mean ± SD", *heads, "CV", "median", "min … max")
 
 
 def description_row(description: Description, experiment: str) -> TableRow:

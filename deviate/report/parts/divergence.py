@@ -9,12 +9,14 @@ from deviate.base.redaction import redact_words
 from deviate.model.estimates import value_text
 from deviate.model.findings import Findings, Parting, Repeatability
 from deviate.model.records import Experiment
-from deviate.report.document import Absent, Block, Code, DocumentTable, Items, Section, TableRow, cell
-from deviate.report.format import clean, counted, group_pairs, name_text, replicates
+from deviate.model.texts import first_few
+from deviate.report.document import Absent, Block, Code, DocumentTable, Entry, Items, Section, TableRow, cell
+from deviate.report.format import clean, group_pairs, name_text, replicates
 from deviate.report.numbers import ShownNumber
 
 DEFAULT_VARIANT = "algo+impl"
 CONTROL = "control"
+MOST_FACTS = 5
 ASK = "deviate run … --variants control holds everything and shows whether runs diverge, and at which step"
 EQUAL = {True: "bitwise equal", False: "not equal", None: "not compared"}
 ABSENT = frozenset({"not reached", "not seen"})
@@ -63,29 +65,27 @@ def _no_divergence(proofs: Sequence[Repeatability], experiments: Sequence[Experi
     if any(proof.variant == CONTROL and proof.is_equal is not None for proof in proofs):
         return ""
     if experiments and all(experiment.imported for experiment in experiments):
-        return "What was held in imported runs is not recorded, so nothing is said about where they should not diverge."
+        return "Imported runs do not record what was held, so it is unknown whether they should be equal."
     if is_comparison:
-        return f"Experiments are compared here, whose runs differ by design: {ASK}."
+        return f"Runs of compared experiments differ by design: {ASK}."
     if any(proof.variant == CONTROL for proof in proofs):
-        return "Fewer than two runs of the control variant completed with something to compare: add runs to it."
-    return f"No run held everything, so a difference is no fault: {ASK}."
+        return "The control variant has fewer than two completed runs to compare: add runs to it."
+    return f"No run held everything, so differences are expected: {ASK}."
 
 
 def _row(proof: Repeatability, experiment: Experiment) -> TableRow:
-    parting = proof.parting
-    return TableRow(
-        label=name_text(proof.variant),
-        cells=(
-            cell(ShownNumber(proof.n, 0), value=float(proof.n)),
-            Absent(_state(proof)) if proof.is_equal is None else cell(_state(proof)),
-            cell(_step(parting)) if parting else Absent("none"),
-            cell(name_text(parting.metric)) if parting else Absent("none"),
-            cell(_values(parting)) if parting else Absent("none"),
-            cell(_agreement(proof.weights, proof)),
-            cell(_agreement(proof.evaluation, proof)),
-        ),
-        note=_note(proof, experiment),
+    first: tuple[Entry, ...] = (Absent("none"),) * 3
+    if parting := proof.parting:
+        values = " and ".join(map(_value, parting.values))
+        first = (cell(_step(parting)), cell(name_text(parting.metric)), cell(values))
+    cells = (
+        cell(ShownNumber(proof.n, 0), value=float(proof.n)),
+        Absent(_state(proof)) if proof.is_equal is None else cell(_state(proof)),
+        *first,
+        cell(_agreement(proof.weights, proof)),
+        cell(_agreement(proof.evaluation, proof)),
     )
+    return TableRow(name_text(proof.variant), cells, note=_note(proof, experiment))
 
 
 def _state(proof: Repeatability) -> str:
@@ -99,17 +99,9 @@ def _step(parting: Parting) -> str:
     return "outside the main loop" if parting.step is None else f"main-loop step {parting.step}"
 
 
-def _where(parting: Parting) -> str:
-    return _step(parting) if parting.step is None else f"at {_step(parting)}"
-
-
 def _agreement(agreement: str, proof: Repeatability) -> str:
     """Agreement of weights or evaluation data; needs two runs that recorded them, which is stated otherwise."""
     return agreement if proof.n > 1 or agreement in ABSENT else EQUAL[None]
-
-
-def _values(parting: Parting) -> str:
-    return " and ".join(_value(value) for value in parting.values)
 
 
 def _value(value: float | None) -> str:
@@ -127,7 +119,8 @@ def _sentence(proof: Repeatability) -> str:
         f"{_value(value)} in replicate {replicate}"
         for value, replicate in zip(parting.values, parting.replicates, strict=True)
     )
-    return f"{name_text(proof.variant)}: {name_text(parting.metric)} differs first {_where(parting)}: {text}."
+    at = "" if parting.step is None else "at "
+    return f"{name_text(proof.variant)}: {name_text(parting.metric)} differs first {at}{_step(parting)}: {text}."
 
 
 def _note(proof: Repeatability, experiment: Experiment) -> str:
@@ -141,13 +134,9 @@ def _note(proof: Repeatability, experiment: Experiment) -> str:
     if proof.parting is None:
         sentences.append("metrics are equal at every step, final weights are not")
     for words, facts in (("used without a deterministic version", "operations"), ("beyond control", "uncontrolled")):
-        replicates_of_fact = group_pairs(
-            (clean(fact), run.replicate) for run in experiment.runs for fact in getattr(run, facts)
-        )
-        if replicates_of_fact:
-            listing = ", ".join(f"{fact} ({replicates(runs)})" for fact, runs in list(replicates_of_fact.items())[:5])
-            more = f" and {counted(len(replicates_of_fact) - 5, 'more')}" if len(replicates_of_fact) > 5 else ""
-            sentences.append(f"{words}: {listing}{more}")
+        runs_of = group_pairs((clean(fact), run.replicate) for run in experiment.runs for fact in getattr(run, facts))
+        if texts := [f"{fact} ({replicates(runs)})" for fact, runs in runs_of.items()]:
+            sentences.append(f"{words}: {first_few(texts, MOST_FACTS)}")
     return "; ".join(sentences)
 
 

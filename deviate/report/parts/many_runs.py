@@ -36,9 +36,7 @@ def drawn_points_note(n_most: int, sizes: Sequence[int]) -> str:
     """A sentence for the caption where points are left out; empty where all are drawn."""
     if max(sizes, default=0) <= n_most:
         return ""
-    return (
-        f"Of more than {n_most:,} scores as many are drawn, evenly spaced by rank, the lowest and the highest included."
-    )
+    return f"At most {n_most:,} scores are drawn, evenly spaced by rank, with the lowest and the highest."
 
 
 def rows_note(n: int) -> str:

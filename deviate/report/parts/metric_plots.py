@@ -47,12 +47,9 @@ def estimation_plot(
     if not any(description.scores for description, _ in described):
         return None
     unit = unit_of(described[0][0].metric)
-    differences = tuple(
-        _plot_difference(comparison, label, n_points)
-        for comparison, label in zip(comparisons, labels[1:], strict=False)
-        if comparison is not None
-    )
-    intervals = [comparison.difference_interval for comparison in comparisons if comparison is not None]
+    compared = [(one, label) for one, label in zip(comparisons, labels[1:], strict=False) if one is not None]
+    differences = tuple(_plot_difference(comparison, label, n_points) for comparison, label in compared)
+    intervals = [comparison.difference_interval for comparison, _ in compared]
     # An axis has no room for the whole note, which stands in the tables.
     levels = dict.fromkeys(
         "CI not valid" if interval.note else f"{confidence_text(interval.confidence)} CI"
@@ -65,8 +62,7 @@ def estimation_plot(
     texts = [
         f"{label} − {labels[0]}: {difference_cell(comparison, places_of_difference(comparison)).text}, "
         f"verdict {verdict_word(comparison)}"
-        for comparison, label in zip(comparisons, labels[1:], strict=False)
-        if comparison is not None
+        for comparison, label in compared
     ]
     groups = tuple(_points(description, label, place[label], n_points) for description, label in described)
     plot = EstimationPlot(
@@ -197,7 +193,7 @@ def shared_counter(findings: Findings) -> LoopCounter:
 def _curve_caption(groups: Sequence[CurveGroup], counter: LoopCounter, level: str, n_lines: int) -> str:
     caption = "Each thin line is one run"
     if max(max(len(group.counted), len(group.failed)) for group in groups) > n_lines:
-        caption += f" (of more than {n_lines:,} as many are drawn, evenly spaced by replicate; the mean is that of all)"
+        caption += f" (at most {n_lines:,} are drawn, evenly spaced by replicate; the mean is of all)"
     if any(len(group.counted) > 1 for group in groups):
         caption += (
             ", the thick line the mean of the runs that count, the band its "

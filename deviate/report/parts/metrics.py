@@ -99,19 +99,11 @@ def _metric_part(
     findings: Findings, labels: Sequence[str], index: int, row: Sequence[Description | None], n_groups: int
 ) -> MetricPart:
     """The part of one metric; `n_groups` are those of all metrics and experiments, which share the room on the page."""
-    described = [
-        (description, label) for description, label in zip(row, labels, strict=True) if description is not None
-    ]
-    first = described[0][0]
-    comparisons = tuple(
-        None if row[0] is None else comparison_of(findings, pair, first.metric.name)
-        for pair in range(len(findings.pairs))
-    )
-    name = next(
-        (metric_name(comparison) for comparison in comparisons if comparison is not None), name_text(first.metric.shown)
-    )
-    unreported = tuple(f"not reported by {label}" for label in labels[1 : len(comparisons) + 1])
-    is_compared = any(comparison is not None for comparison in comparisons)
+    described = [(one, label) for one, label in zip(row, labels, strict=True) if one is not None]
+    first, pairs = described[0][0], range(len(findings.pairs))
+    comparisons = [None if row[0] is None else comparison_of(findings, pair, first.metric.name) for pair in pairs]
+    compared_names = [metric_name(comparison) for comparison in comparisons if comparison is not None]
+    name, candidates = (compared_names or [name_text(first.metric.shown)])[0], labels[1 : len(comparisons) + 1]
     estimation = estimation_plot(f"m{index}e", name, row, labels, comparisons, points_per_group(n_groups))
     curve = curve_plot(f"m{index}c", name, findings, row, labels, curves_per_group(n_groups))
     is_primary = first.metric.name == findings.primary
@@ -119,27 +111,25 @@ def _metric_part(
     rows = tuple(description_row(description, label) for description, label in described)
     blocks: list[Block] = [" · ".join((*_facts(first.metric, is_primary=is_primary), *restated(first)))]
     blocks.append(DocumentTable(f"{name}: runs of each experiment", columns, rows))
-    if is_compared:
-        compared = quantity_rows(comparisons, unreported)
-        table = quantities(f"{name}: candidate against baseline", labels[1 : len(comparisons) + 1], compared)
+    if compared_names:
+        compared = quantity_rows(comparisons, [f"not reported by {label}" for label in candidates])
+        table = quantities(f"{name}: candidate against baseline", candidates, compared)
         blocks.append(Fold("Candidate against baseline, every quantity", (table,)))
     elif findings.pairs:
         blocks.append(Absent("Not compared: only one side reports this metric."))
     if shape := shape_rows([description for description, _ in described]):
         caption = f"{name}: shape of the scores, and cross-checks of the intervals above"
         blocks.append(Fold("Shape and cross-checks", (quantities(caption, [label for _, label in described], shape),)))
+    no_points = Absent(f"No points to draw: {first.note or 'no run gave a score'}.")
+    no_curve = Absent("No curve: no run reported this metric at more than one step.")
     return MetricPart(
         key=first.metric.name,
         name=name,
         is_primary=is_primary,
         is_result=first.metric.role == "quality",
         quantities=Section(f"metric-{index}", name, tuple(blocks), is_primary=is_primary),
-        estimation=ReportFigure(estimation, estimation.caption, name)
-        if estimation
-        else Absent(f"No points to draw: {first.note or 'no run gave a score'}."),
-        curve=ReportFigure(curve, curve.caption, name)
-        if curve
-        else Absent("No curve: no run reported this metric at more than one step."),
+        estimation=ReportFigure(estimation, estimation.caption, name) if estimation else no_points,
+        curve=ReportFigure(curve, curve.caption, name) if curve else no_curve,
     )
 
 

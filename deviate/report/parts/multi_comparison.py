@@ -75,10 +75,9 @@ def _section(table: ManyTable, index: int, findings: Findings) -> Section:
     caption = f"{name}: each candidate − {baseline}; Dunnett, family of {n_family}, equal variances assumed"
     places = _places(table, findings)
     dunnett: Block = DocumentTable(caption, columns, tuple(_row(contrast, places) for contrast in contrasts))
-    if isinstance(table.dunnett, Unavailable):
-        dunnett = Absent(f"Not compared with {baseline}: {table.dunnett.reason}.")
-    elif not contrasts:
-        dunnett = Absent("")
+    if not contrasts:
+        refusal = table.dunnett
+        dunnett = Absent(f"Not compared with {baseline}: {refusal.reason}." if isinstance(refusal, Unavailable) else "")
     matrix = pair_matrix(
         f"{name}: all pairs, row − column [{level} simultaneous CI of both tests, Bonferroni], "
         f"p of both tests, Holm over {len(table.pairs)} pairs",

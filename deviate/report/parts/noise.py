@@ -1,7 +1,7 @@
 """Sources of spread as text: a table per metric, evidence of repeatability, sentences for pasting."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from deviate.model.estimates import Estimate, Interval, Unavailable
@@ -85,8 +85,12 @@ def noise_sentences(findings: Findings) -> tuple[str, ...]:
     noise = findings.noise
     if noise is None:
         return ()
-    tables = [table for table in noise.tables if table.metric.name == findings.primary] or list(noise.tables)
-    return tuple(_paste(table, findings) for table in tables)
+    return tuple(_paste(table, findings) for table in _leading(noise, findings, len(noise.tables)))
+
+
+def _leading(noise: NoiseFindings, findings: Findings, most: int) -> Sequence[NoiseTable]:
+    """The table of the primary metric, or of a few metrics without one."""
+    return [table for table in noise.tables if table.metric.name == findings.primary] or noise.tables[:most]
 
 
 def noise_brief(findings: Findings) -> Iterator[Section]:
@@ -94,9 +98,7 @@ def noise_brief(findings: Findings) -> Iterator[Section]:
     noise = findings.noise
     if noise is None or not (noise.tables or noise.statements):
         return
-    tables = [table for table in noise.tables if table.metric.name == findings.primary] or list(
-        noise.tables[:MOST_TABLES]
-    )
+    tables = _leading(noise, findings, MOST_TABLES)
     yield paragraph(Facts(tuple(labelled("Noise", statements(noise)))))
     yield from (_brief(table, findings) for table in tables)
     n_left = len(noise.tables) - len(tables)
@@ -144,13 +146,13 @@ def _conclusion(table: NoiseTable, noise: NoiseFindings | None) -> tuple[str, st
     kernels = next((row for row in table.rows if row.kind == "implementation" and set(row.varied) >= KERNELS), None)
     if seeds is None or kernels is None or False in (seeds.is_isolated, kernels.is_isolated):
         return None
-    held = "runs bitwise equal"
-    if _spreads(seeds) and (proof := equal.get(kernels.variant)):
-        same = f"({name_text(kernels.variant)}: {proof.n} {held})"
-        return "the spread comes from the seeds", f"no implementation noise observed on this hardware {same}"
-    if _spreads(kernels) and (proof := equal.get(seeds.variant)):
-        same = f"({name_text(seeds.variant)}: {proof.n} {held})"
-        return "the spread comes from the implementation", f"the seeds added none here {same}"
+    for answer, one, other, none in (
+        ("the spread comes from the seeds", seeds, kernels, "no implementation noise observed on this hardware"),
+        ("the spread comes from the implementation", kernels, seeds, "the seeds added none here"),
+    ):
+        if _spreads(one) and (proof := equal.get(other.variant)):
+            same = f"({name_text(other.variant)}: {proof.n} runs bitwise equal)"
+            return answer, f"{none} {same}"
     return None
 
 
@@ -160,18 +162,14 @@ def _spreads(row: NoiseRow) -> bool:
 
 def no_noise(findings: Findings) -> str:
     """Why the report has no part on sources of spread; empty if it has."""
-    if findings.noise is not None:
-        return ""
-    if not findings.pairs:
-        return _no_tables(findings)
-    advice = f"deviate run --variants {ALL_VARIANTS} separates the sources"
-    return f"Experiments are compared here, not the sources of their spread: {advice}."
+    return _no_tables(findings) if findings.noise is None else ""
 
 
 def _no_tables(findings: Findings) -> str:
     if is_study(findings):
         return "No quality metric was recorded."
-    return f"One variant: deviate run --variants {ALL_VARIANTS} separates the sources."
+    why = "A comparison does not separate sources of spread" if findings.pairs else "One variant"
+    return f"{why}: deviate run --variants {ALL_VARIANTS} separates the sources."
 
 
 def _part(table: NoiseTable, index: int, findings: Findings) -> Section:
@@ -226,36 +224,34 @@ def _brief(table: NoiseTable, findings: Findings) -> Section:
 
 def _excess(table: NoiseTable) -> Entry:
     excess, interval = table.excess, table.excess_interval
-    if isinstance(excess, Unavailable):
-        return Absent(excess.reason)
     unit = unit_of(table.metric)
     squared = f"{unit}²" if unit else ""
-    if isinstance(interval, Unavailable):
-        return cell(*append_unit((ShownNumber(excess, None, "signed"),), squared))
+    if isinstance(excess, Unavailable) or isinstance(interval, Unavailable):
+        return cell_of(excess, lambda value: append_unit((ShownNumber(value, None, "signed"),), squared))
     places = places_of_interval(interval)
     level = confidence_text(interval.confidence)
     pieces = (ShownNumber(excess, places, "signed"), f" [{level} CI ", *ends(interval.low, interval.high, places), "]")
     meaning = "not distinguishable from 0 with these runs"
-    if interval.low > 0:
-        meaning = "above 0: together the sources vary more than their variances add up to"
-    elif interval.high < 0:
-        meaning = "below 0: together the sources vary less than their variances add up to"
+    if not interval.low <= 0 <= interval.high:
+        place, amount = ("above", "more") if interval.low > 0 else ("below", "less")
+        meaning = f"{place} 0: together the sources vary {amount} than their variances add up to"
     return cell(*append_unit(pieces, squared), f", {meaning}")
 
 
 def _overhead(overhead: Overhead) -> str:
     pair = f"{name_text(overhead.held)} over {name_text(overhead.free)}"
     if isinstance(overhead.ratio, Unavailable):
-        return f"What determinism costs ({pair}) is not known: {overhead.ratio.reason}."
-    bracket = f" [no interval: {overhead.interval.reason}]" if isinstance(overhead.interval, Unavailable) else ""
-    if isinstance(overhead.interval, Interval):
-        interval = overhead.interval
-        level = confidence_text(interval.confidence)
-        bracket = f" [{level} CI {between(interval.low, interval.high, 2)}, {interval.method}]"
+        return f"The cost of determinism ({pair}) is not known: {overhead.ratio.reason}."
+    interval, cost = overhead.interval, "Determinism costs"
+    if isinstance(interval, Unavailable):
+        bracket = f"no interval: {interval.reason}"
+    else:
+        cost = "No cost of determinism measured:" if interval.low <= 1 <= interval.high else cost
+        bracket = (
+            f"{confidence_text(interval.confidence)} CI {between(interval.low, interval.high, 2)}, {interval.method}"
+        )
     n = f"n = {overhead.n_held} and {overhead.n_free}"
-    is_open = isinstance(overhead.interval, Interval) and overhead.interval.low <= 1 <= overhead.interval.high
-    cost = "No cost of determinism measured:" if is_open else "Determinism costs"
-    return f"{cost} {ratio(overhead.ratio)}x the time{bracket} ({pair}, {n}; {overhead.note})."
+    return f"{cost} {ratio(overhead.ratio)}x the time [{bracket}] ({pair}, {n}; {overhead.note})."
 
 
 def _paste(table: NoiseTable, findings: Findings) -> str:
@@ -270,13 +266,13 @@ def _paste(table: NoiseTable, findings: Findings) -> str:
         if isinstance(row.sd, Unavailable) or row.sd == 0:
             parts.append(f"{name_text(row.variant)}{_meaning(row)}: {note or sd_cell(row).text}")
             continue
-        interval, ratios, shares = sd_interval_cell(row), ratio_cell(row), share_cell(row)
-        details = [f"n = {row.n}"]
-        details += (
-            [] if isinstance(interval, Absent) else [f"{confidence_text(findings.confidence)} CI {interval.text}"]
+        said = (
+            (f"{confidence_text(findings.confidence)} CI ", interval_cell(row.sd_interval, _places(row)), ""),
+            ("", ratio_cell(row), f" times that of {clean(table.reference or '')}"),
+            ("", share_cell(row), " of its variance"),
         )
-        details += [] if isinstance(ratios, Absent) else [f"{ratios.text} times that of {clean(table.reference or '')}"]
-        details += [] if isinstance(shares, Absent) else [f"{shares.text} of its variance"]
+        known_figures = (f"{before}{one.text}{after}" for before, one, after in said if isinstance(one, Cell))
+        details = [f"n = {row.n}", *known_figures]
         details += [note] if note else []
         parts.append(f"{name_text(row.variant)}{_meaning(row)} {figures} ({', '.join(details)})")
     spread = f"Spread of {name_text(table.metric.shown)} over runs, by what varied"
@@ -289,7 +285,7 @@ def _footnotes(noise: NoiseFindings, confidence: float) -> Iterator[str]:
     yield "A share is the square of the SD ratio. Variances of sources need not add up, nor shares to 100 %."
     yield "Variants share the seeds of what both hold, and per replicate of what both vary."
     yield "Intervals of ratios, shares and excess take variants as independent: with shared seeds they are too wide."
-    yield "Held and free kernels may differ by a constant: spreads are compared here, not means."
+    yield "Held and free kernels may shift the mean: only spreads are compared here."
     if any(isinstance(table.excess_interval, Interval) for table in noise.tables):
         yield "Interval of the excess: recovered from those of the variances (Ting et al. 1990)."
     rows = (row for table in noise.tables for row in table.rows)
@@ -330,10 +326,6 @@ def sd_cell(row: NoiseRow) -> Entry:
     return estimate_cell(row.sd, _places(row))
 
 
-def sd_interval_cell(row: NoiseRow) -> Entry:
-    return interval_cell(row.sd_interval, _places(row))
-
-
 def spread_cell(row: NoiseRow) -> Entry:
     return _bracket(row.sd, row.sd_interval, lambda value: (ShownNumber(value, _places(row)),))
 
@@ -352,9 +344,10 @@ def _ratio(value: float) -> Pieces:
 
 
 def _bracket(estimate: Estimate, interval: Interval | Unavailable, written: Callable[[float], Pieces]) -> Entry:
-    if isinstance(estimate, Unavailable) or isinstance(interval, Unavailable):
-        return cell_of(estimate, written)
-    return cell(*written(estimate), " [", *written(interval.low), TO, *written(interval.high), "]", value=estimate)
+    around: Pieces = ()
+    if isinstance(interval, Interval):
+        around = (" [", *written(interval.low), TO, *written(interval.high), "]")
+    return cell_of(estimate, lambda value: (*written(value), *around))
 
 
 def forest_plot(table: NoiseTable, index: int) -> ForestPlot | None:

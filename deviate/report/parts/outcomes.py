@@ -35,25 +35,22 @@ from deviate.report.format import (
     unit_head,
     with_unit,
 )
-from deviate.report.numbers import TO, Pieces, ShownNumber, append_unit, duration_of, share, text_of
+from deviate.report.numbers import TO, Pieces, ShownNumber, duration_of, share, text_of
 from deviate.report.parts.compare import metric_name, test_cell, test_pieces
-from deviate.report.parts.describe import cell_of, noted_ends, places_of_interval, unit_of
+from deviate.report.parts.describe import cell_of, noted_ends, places_of_interval, signed_cell, unit_of
 from deviate.report.parts.metric_plots import shared_counter
-from deviate.report.parts.provenance import OUTCOMES
+from deviate.report.parts.provenance import outcome_words
 from deviate.report.plots import STEPS, DifferencePlot, StepLine, SurvivalLine, SurvivalPlot
 
-COMPLETION = (
-    "Completed runs of those that ended for reasons of their own; lost and cancelled runs do not count. "
-    "Interval: Clopper-Pearson."
-)
-WORST_RANK = "Worst rank: failed runs share the rank below every score, in the direction of the metric."
+COMPLETION = "Lost and cancelled runs do not count. Interval: Clopper-Pearson."
+WORST_RANK = "Worst rank: failed runs share the worst rank. This test does not decide the verdict."
 TARGET = (
     "Median step by Kaplan-Meier, counted from 1: runs that ended before the target are right-censored there, failed "
     "ones too. Its interval: Brookmeyer-Crowley, log-log scale. Log-rank: positive where the candidate is first."
 )
 CURVES = (
     "Curves: completed runs at the steps that all of them reported; the mean over the curve is the area under it over "
-    "the range of steps. Where they first differ was not asked before: exploratory, at an error of the whole curve."
+    "the range of steps. The first difference is exploratory; its band holds for the whole curve."
 )
 HEADING = "Outcomes of runs"
 Attained = tuple[str, int, Description, Attainment]
@@ -64,13 +61,14 @@ def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
     """How runs ended. Scores without runs get one sentence: all completed, no target, no curve."""
     attained = _list_attainments(findings, labels)
     curves = curve_table(findings, labels)
-    if not (has_failures(findings) or attained or curves):
+    has_endings = has_failures(findings) or bool(attained)
+    if not (has_endings or curves):
         return Section("outcomes", HEADING, (Absent(_no_outcomes(findings)),))
     tables = outcome_tables(findings, labels)
     has_ranks = any(table.caption == WORST_RANK_TABLE for table in tables)
     why = no_curves(findings)
     notes = (
-        COMPLETION if has_failures(findings) or attained else "",
+        COMPLETION if has_endings else "",
         WORST_RANK if has_ranks else "",
         TARGET if attained else "",
         *(
@@ -81,7 +79,7 @@ def outcome_section(findings: Findings, labels: Sequence[str]) -> Section:
     )
     blocks: list[Block] = [*tables]
     blocks += [ReportFigure(plot, f"{plot.title}. {plot.caption}") for plot in _survival_plots(attained)]
-    if not (has_failures(findings) or attained):
+    if not has_endings:
         blocks = [Fold("Completed runs", tuple(blocks))]
     blocks += [Absent(why)] if why else []
     if curves:
@@ -98,16 +96,14 @@ def outcome_tables(findings: Findings, labels: Sequence[str]) -> tuple[DocumentT
 
 
 def has_failures(findings: Findings) -> bool:
-    completions = [item.completion for item in findings.experiments]
-    return any(
-        completion.n_completed < completion.n_runs for completion in completions if isinstance(completion, Completion)
-    )
+    completions = (item.completion for item in findings.experiments if isinstance(item.completion, Completion))
+    return any(completion.n_completed < completion.n_runs for completion in completions)
 
 
 def _no_outcomes(findings: Findings) -> str:
     """What there is to tell of runs of which there is nothing but scores to tell."""
     has_runs = any(isinstance(item.completion, Completion) for item in findings.experiments)
-    ended = "All runs that ended for reasons of their own completed" if has_runs else "No run ended"
+    ended = "All runs completed" if has_runs else "No run ended"
     return f"{ended}; no metric has a target. {no_curves(findings)}".strip()
 
 
@@ -126,7 +122,7 @@ def _completion_table(findings: Findings, labels: Sequence[str]) -> DocumentTabl
             _out_of(completion.n_completed, completion.n_runs),
             cell_of(completion.rate, share),
             _between(completion.interval, share),
-            cell(", ".join(f"{n} {OUTCOMES[status]}" for status, n in completion.outcomes) or "none ended"),
+            cell(", ".join(f"{n} {outcome_words(status)}" for status, n in completion.outcomes) or "none ended"),
         )
         rows.append(TableRow(label, (*cells, *compared) if tests else cells))
     against_baseline = (f"− {labels[0]}", "Boschloo's exact test") if tests else ()
@@ -157,7 +153,7 @@ def _worst_rank_table(findings: Findings, labels: Sequence[str]) -> DocumentTabl
         for comparison, label in _list_comparisons(findings, labels)
         if isinstance(comparison.worst_rank, Test)
     )
-    return DocumentTable(WORST_RANK_TABLE, ("", "runs", "Mann–Whitney U"), rows)
+    return DocumentTable(WORST_RANK_TABLE, ("", "runs", "Mann–Whitney U (does not decide)"), rows)
 
 
 def _list_attainments(findings: Findings, labels: Sequence[str]) -> list[Attained]:
@@ -210,7 +206,7 @@ def _survival_plots(attained: Sequence[Attained]) -> Iterator[SurvivalPlot]:
             f"median {cell_of(attainment.median_steps, _steps).text}"
             for label, _, _, attainment in rows
         )
-        lines = tuple(_survival_line(*row) for row in rows)
+        lines = tuple(_survival_line(label, index, attainment) for label, index, _, attainment in rows)
         ended = " Each stroke is a run that ended before." if any(line.ended for line in lines) else ""
         yield SurvivalPlot(
             key=f"s{number_of_plot}",
@@ -221,7 +217,7 @@ def _survival_plots(attained: Sequence[Attained]) -> Iterator[SurvivalPlot]:
         )
 
 
-def _survival_line(label: str, index: int, _description: Description, attainment: Attainment) -> SurvivalLine:
+def _survival_line(label: str, index: int, attainment: Attainment) -> SurvivalLine:
     return SurvivalLine(
         label=label,
         note=f"n = {len(attainment.steps)}, {attainment.n_reached} reached",
@@ -235,9 +231,8 @@ def _survival_line(label: str, index: int, _description: Description, attainment
 def outcome_brief(findings: Findings, labels: Sequence[str]) -> Iterator[Section]:
     """The tables for a terminal, where runs failed or a metric has a target."""
     if has_failures(findings) or _list_attainments(findings, labels):
-        yield from (
-            paragraph(replace(one, columns=(one.caption, *one.columns[1:]))) for one in outcome_tables(findings, labels)
-        )
+        for one in outcome_tables(findings, labels):
+            yield paragraph(replace(one, columns=(one.caption, *one.columns[1:])))
 
 
 def _target(description: Description) -> str:
@@ -248,17 +243,18 @@ def _target(description: Description) -> str:
 
 
 def _between(interval: Interval | Unavailable, written: Callable[[float], Pieces]) -> Entry:
-    if isinstance(interval, Unavailable):
-        return Absent(interval.reason)
-    high: Pieces = ("not reached",) if math.isinf(interval.high) else written(interval.high)
-    return cell(*written(interval.low), TO, *high, value=interval.low)
+    def both(known: Interval) -> Pieces:
+        high: Pieces = ("not reached",) if math.isinf(known.high) else written(known.high)
+        return (*written(known.low), TO, *high)
+
+    return cell_of(interval, both)
 
 
 def _name_test(test: Test | Unavailable, letter: str) -> Entry:
     """A test, with its name if it differs from the one in the column heading."""
     if isinstance(test, Unavailable) or test.name in {"Boschloo", "Mann-Whitney U", "log-rank"}:
         return test_cell(test, letter)
-    return cell(f"{test.name}: ", *test_pieces(test, letter), value=test.p_value)
+    return cell_of(test, lambda known: (f"{known.name}: ", *test_pieces(known, letter)))
 
 
 def _steps(value: float) -> Pieces:
@@ -305,10 +301,8 @@ def no_curves(findings: Findings) -> str:
 def difference_plots(findings: Findings, labels: Sequence[str]) -> tuple[DifferencePlot, ...]:
     """Differences with bands for the first metrics whose band is finite."""
     counter = shared_counter(findings)
-    return tuple(
-        _plot(comparison, label, index, curve, counter, f"d{place}")
-        for place, (comparison, label, index, curve) in enumerate(_with_ends(findings, labels)[:MOST_FIGURES])
-    )
+    drawn = _with_ends(findings, labels)[:MOST_FIGURES]
+    return tuple(_plot(*one, counter, f"d{place}") for place, one in enumerate(drawn))
 
 
 def not_drawn(findings: Findings, labels: Sequence[str]) -> str:
@@ -318,7 +312,7 @@ def not_drawn(findings: Findings, labels: Sequence[str]) -> str:
 
 
 def _curves(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Comparison, str, int, CurveComparison]]:
-    for index, (pair, label) in enumerate(zip(findings.pairs, labels[1:], strict=bool(findings.pairs)), start=1):
+    for index, (pair, label) in enumerate(_pairs(findings, labels), start=1):
         for comparison in pair.comparisons:
             if isinstance(comparison.curve, CurveComparison):
                 yield comparison, label, index, comparison.curve
@@ -327,12 +321,6 @@ def _curves(findings: Findings, labels: Sequence[str]) -> Iterator[tuple[Compari
 def _with_ends(findings: Findings, labels: Sequence[str]) -> list[tuple[Comparison, str, int, CurveComparison]]:
     curves = _curves(findings, labels)
     return [curve for curve in curves if any(map(math.isfinite, itertools.chain.from_iterable(curve[3].band)))]
-
-
-def _first_words(curve: CurveComparison, counter: LoopCounter) -> str:
-    if curve.first_difference is None:
-        return f"differ at none of {counted(len(curve.steps), 'step')}"
-    return f"first differ at {text_of(_step(curve.first_difference, counter))}"
 
 
 def _step(step: int, counter: LoopCounter) -> Pieces:
@@ -357,15 +345,8 @@ def _area(comparison: Comparison, curve: CurveComparison) -> tuple[Entry, Entry,
     """Difference of the areas under the curves, with its interval and test."""
     interval, difference, test = curve.area_interval, curve.area_difference, curve.area_test
     places = places_of_interval(interval)
-    unit = difference_unit(unit_of(comparison.metric))
-    area: Entry = (
-        Absent(difference.reason)
-        if isinstance(difference, Unavailable)
-        else cell(*append_unit((ShownNumber(difference, places, "signed"),), unit))
-    )
-    if isinstance(interval, Unavailable):
-        return area, Absent(interval.reason), test_cell(test, "t")
-    around = cell(f"{confidence_text(interval.confidence)}: ", *noted_ends(interval, places))
+    area = signed_cell(difference, places, difference_unit(unit_of(comparison.metric)))
+    around = cell_of(interval, lambda known: (f"{confidence_text(known.confidence)}: ", *noted_ends(known, places)))
     return area, around, test_cell(test, "t")
 
 
@@ -390,7 +371,7 @@ def _plot(
         title=f"{name}: {label} minus the baseline",
         description=(
             f"Difference of the mean curves of {name}, {n}, with a band that holds at all steps at once ({level}): "
-            f"they {_first_words(curve, counter)}"
+            f"they first differ {'' if first is None else 'at '}{_first(curve, counter).text}"
         ),
         caption=caption if first is None else f"{caption} Dotted: the first step at which it leaves 0.",
         axis=unit_head(f"difference of {name}", difference_unit(unit_of(comparison.metric))),

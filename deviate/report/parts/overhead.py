@@ -20,8 +20,8 @@ from deviate.report.document import (
     cell,
 )
 from deviate.report.format import clean, confidence_text, counted, name_text, percentage, ratio
-from deviate.report.numbers import ShownNumber
-from deviate.report.parts.describe import cell_of, noted_ends
+from deviate.report.numbers import Pieces, ShownNumber
+from deviate.report.parts.describe import cell_of, interval_cell
 from deviate.report.plots import KernelLine, KernelPlot
 
 UNITS = ((1.0, "s", 1.0), (1e-3, "ms", 1e3), (1e-6, "µs", 1e6), (0.0, "ns", 1e9))
@@ -83,17 +83,14 @@ def _kernels(costs: CostFindings) -> Section:
         return Section("kernels", "Kernels", (Absent(f"No kernel times: {profile.reason}."),))
     kernel_word = "operators" if profile.device == "cpu" else "kernels"
     rows = tuple(TableRow(name_text(kernel.name), _kernel_cells(kernel)) for kernel in profile.kernels)
-    if not rows:
-        blocks: tuple[Block, ...] = (Absent(f"The profiler recorded no {kernel_word} in the window."), _window(profile))
-        return Section("kernels", kernel_word.capitalize(), blocks)
-    first = kernel_word.capitalize().removesuffix("s")
-    columns = (first, name_text(costs.free), name_text(costs.held), "factor", "calls, free and held")
-    table = DocumentTable(
-        f"The {len(rows)} longest {kernel_word} of {profile.n_kernels}, mean time in the window", columns, rows
-    )
-    plot = _plot(costs, profile, kernel_word)
-    figure = ReportFigure(plot, plot.caption)
-    return Section("kernels", kernel_word.capitalize(), (_window(profile), figure, table))
+    blocks: tuple[Block, ...] = (Absent(f"The profiler recorded no {kernel_word} in the window."), _window(profile))
+    if rows:
+        first = kernel_word.capitalize().removesuffix("s")
+        columns = (first, name_text(costs.free), name_text(costs.held), "factor", "calls, free and held")
+        caption = f"The {len(rows)} longest {kernel_word} of {profile.n_kernels}, mean time in the window"
+        plot = _plot(costs, profile, kernel_word)
+        blocks = (_window(profile), ReportFigure(plot, plot.caption), DocumentTable(caption, columns, rows))
+    return Section("kernels", kernel_word.capitalize(), blocks)
 
 
 def _kernel_cells(kernel: KernelCost) -> tuple[Entry, ...]:
@@ -118,14 +115,6 @@ def _window(profile: ProfileFindings) -> str:
     )
 
 
-def _figure_caption(profile: ProfileFindings, kernel_word: str) -> str:
-    share = percentage(profile.shown_share)
-    return (
-        f"Mean time of each of the longest {kernel_word} in the window, on a logarithmic axis; the line joins both "
-        f"modes. Those shown take {share} of the time of all."
-    )
-
-
 def _plot(costs: CostFindings, profile: ProfileFindings, kernel_word: str) -> KernelPlot:
     lines = tuple(
         KernelLine(name_text(kernel.name), kernel.free_s or None, kernel.held_s or None) for kernel in profile.kernels
@@ -135,7 +124,8 @@ def _plot(costs: CostFindings, profile: ProfileFindings, kernel_word: str) -> Ke
         key="kernels",
         title=f"Longest {kernel_word} in both modes",
         description=f"Seconds free and held. {text}.",
-        caption=_figure_caption(profile, kernel_word),
+        caption=f"Mean time of each of the longest {kernel_word} in the window, on a logarithmic axis; the line joins "
+        f"both modes. Those shown take {percentage(profile.shown_share)} of the time of all.",
         axis="time in the window, logarithmic",
         ticks=tuple((at, _tick(at)) for at in TICKS),
         free=f"{name_text(costs.free)} (free)",
@@ -145,39 +135,34 @@ def _plot(costs: CostFindings, profile: ProfileFindings, kernel_word: str) -> Ke
 
 
 def _paste(costs: CostFindings) -> str:
-    parts = []
+    parts, reasons = [], ["nothing was timed"]
     for factor in costs.factors:
         if isinstance(factor.factor, Unavailable):
+            reasons.insert(-1, factor.factor.reason)
             continue
-        interval = _interval(factor.interval)
-        bracket = f"no interval: {interval.text}"
-        if not isinstance(interval, Absent):
-            bracket = f"{confidence_text(costs.confidence)} CI {interval.text}"
-        n = f"n = {len(factor.free_s)} and {len(factor.held_s)}"
-        parts.append(f"{_times_text(factor.factor)} the time of {_spoken(factor, costs)} [{bracket}; {n}]")
+        is_known = isinstance(factor.interval, Interval)
+        head = f"{confidence_text(costs.confidence)} CI" if is_known else "no interval:"
+        bracket = f"{head} {_interval(factor.interval).text}; n = {len(factor.free_s)} and {len(factor.held_s)}"
+        of = f"{'all' if factor.quantity == 'kernels' else 'a'} {_quantity(factor, costs)}"
+        parts.append(f"{_times_text(factor.factor)} the time of {of} [{bracket}]")
     if not parts:
-        reasons = [factor.factor.reason for factor in costs.factors if isinstance(factor.factor, Unavailable)]
-        return f"What determinism costs is not known: {reasons[0] if reasons else 'nothing was timed'}."
+        return f"The cost of determinism is not known: {reasons[0]}."
     return f"Determinism ({name_text(costs.held)} over {name_text(costs.free)}) takes {'; '.join(parts)}."
 
 
-def _spoken(factor: CostFactor, costs: CostFindings) -> str:
-    return f"all {_quantity(factor, costs)}" if factor.quantity == "kernels" else f"a {_quantity(factor, costs)}"
-
-
 def _footnotes(costs: CostFindings) -> Iterator[str]:
-    yield "1.00x means no cost. A published 746% is 7.46x here, not 746% more."
-    yield "The first run of each mode warms up caches for those that follow, and is left out."
+    yield "1.00x means no cost. A published 746% is 7.46x here."
+    yield "The first run of each mode warms up caches and is left out."
     yield "Intervals of the ratio of two means: Fieller (1954), with variances of their own."
     yield "Both modes hold the same seeds, so that they do the same work; they ran in turn, in random order."
     if not isinstance(costs.profile, Unavailable):
-        yield f"Kernel times: {costs.profile.measure}. A kernel that one mode does without has no factor."
+        yield f"Kernel times: {costs.profile.measure}. A kernel that only one mode uses has no factor."
 
 
 def _warnings(costs: CostFindings) -> Iterator[str]:
     yield from costs.notes
     if min(costs.n_free, costs.n_held) < FEW:
-        yield "few runs count: with --runs 5 or more the interval becomes one to rely on"
+        yield "few runs count: use --runs 5 or more for a reliable interval"
 
 
 def _facts(costs: CostFindings) -> Iterator[tuple[str, str]]:
@@ -207,16 +192,18 @@ def _times_text(value: float) -> str:
 
 
 def _interval(interval: Interval | Unavailable) -> Entry:
-    return Absent(interval.reason) if isinstance(interval, Unavailable) else cell(*noted_ends(interval, 2))
+    return interval_cell(interval, 2)
 
 
 def _time(seconds: Estimate) -> Entry:
     """A duration with three digits, in a suitable unit."""
-    if isinstance(seconds, Unavailable):
-        return Absent(seconds.reason)
+    return cell_of(seconds, _three_digits)
+
+
+def _three_digits(seconds: float) -> Pieces:
     _, unit, per_s = next(scale for scale in UNITS if seconds >= scale[0])
     scaled = seconds * per_s
-    return cell(ShownNumber(scaled, 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2), f" {unit}", value=seconds)
+    return ShownNumber(scaled, 0 if scaled >= 99.95 else 1 if scaled >= 9.995 else 2), f" {unit}"
 
 
 def _tick(seconds: float) -> str:

@@ -48,7 +48,7 @@ def _table(design: Design) -> DocumentTable:
     """What given numbers of runs can show."""
     columns: list[tuple[str, Callable[[DesignRow], str]]] = [
         ("runs of each" if design.question.correlation is None else "pairs", lambda row: str(row.n)),
-        ("detectable difference", lambda row: _describe_effect(row.detectable, design)),
+        ("detectable difference", lambda row: _said(row.detectable, lambda effect: _amount(effect, design))),
         ("power for the effect", lambda row: _chance(row.power)),
         ("power to show equivalence", lambda row: _chance(row.equivalence)),
         ("± of a mean", lambda row: _amount(row.half_width, design)),
@@ -83,9 +83,11 @@ def _usual(design: Design) -> str:
 
 def _difference(effect: Estimate, design: Design) -> str:
     """A detectable difference, in standard deviations with one decimal."""
-    if isinstance(effect, Unavailable):
-        return effect.reason
-    return _amount(effect, design) if design.pilot else f"{number(effect, 1)} SD"
+    return _said(effect, lambda value: _amount(value, design) if design.pilot else f"{number(value, 1)} SD")
+
+
+def _said(figure: Estimate, written: Callable[[float], str]) -> str:
+    return figure.reason if isinstance(figure, Unavailable) else written(figure)
 
 
 def _test(question: Question) -> str:
@@ -179,14 +181,8 @@ def _amount(effect: float, design: Design) -> str:
     return with_unit(number(effect * pilot.sd, decimals(effect * pilot.sd / 10)), difference_unit(clean(pilot.unit)))
 
 
-def _describe_effect(effect: Estimate, design: Design) -> str:
-    return effect.reason if isinstance(effect, Unavailable) else _amount(effect, design)
-
-
 def _chance(chance: Estimate) -> str:
-    if isinstance(chance, Unavailable):
-        return chance.reason
-    return "> 99 %" if chance > 0.99 else f"{number(100 * chance, 0)} %"
+    return _said(chance, lambda value: "> 99 %" if value > 0.99 else f"{number(100 * value, 0)} %")
 
 
 def _number(n: int | Unavailable) -> str:

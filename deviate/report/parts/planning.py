@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from deviate.model.comparisons import Comparison, Description
 from deviate.model.design import Planning, PlanningRow
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
@@ -57,7 +56,7 @@ def _no_planning(findings: Findings) -> str:
     if findings.primary is None:
         return NO_PRIMARY
     if not findings.pairs:
-        return "This part of the results has no planning of its own: see that of all results."
+        return "This part of the results has no planning: see all results."
     return f"No candidate reported {name_text(findings.primary)}, so there is no comparison to plan."
 
 
@@ -67,7 +66,7 @@ def _part(plan: Planning, index: int, label: str, findings: Findings) -> Section
     )
     key, is_folded = f"planning-{index}", index >= N_OPEN
     if isinstance(plan.sd, Unavailable):
-        missing = Absent(f"What numbers of runs can detect is not stated: {plan.sd.reason}.")
+        missing = Absent(f"The detectable differences are unknown: {plan.sd.reason}.")
         return Section(key, heading, (missing,), is_folded)
     places = _places(plan, index, findings)
     first = "pairs" if plan.is_paired else "runs of each"
@@ -86,17 +85,15 @@ def _part(plan: Planning, index: int, label: str, findings: Findings) -> Section
 
 def _places(plan: Planning, index: int, findings: Findings) -> int | None:
     """Decimals of the verdict or the description, so that repeated numbers look the same."""
-    headlines: list[Comparison] = [pair.headline for pair in findings.pairs if pair.headline is not None]
+    headlines = [pair.headline for pair in findings.pairs if pair.headline is not None]
     if index < len(headlines):
         return places_of_difference(headlines[index])
-    described: list[Description] = [
-        description
-        for item in findings.experiments
-        for description in item.descriptions
-        if description.metric.name == plan.metric.name
-        and plan.baseline in {item.experiment.name, item.experiment.variant}
-    ]
-    return places_of(described[0]) if described else None
+    for item in findings.experiments:
+        if plan.baseline in {item.experiment.name, item.experiment.variant}:
+            for description in item.descriptions:
+                if description.metric.name == plan.metric.name:
+                    return places_of(description)
+    return None
 
 
 def _unit(plan: Planning) -> str:
@@ -131,14 +128,10 @@ def _recorded_text(plan: Planning) -> str:
     return _now_text(plan) if plan.candidate or plan.is_paired else counted(plan.n_now[0], "run")
 
 
-def _power(plan: Planning) -> str:
-    return confidence_text(plan.power)
-
-
 def _sentences(plan: Planning, places: int | None) -> Iterator[str]:
     if isinstance(plan.now, Unavailable):
         return
-    size, chance = _size(plan.now, plan, places), f"{_power(plan)} power"
+    size, chance = _size(plan.now, plan, places), f"{confidence_text(plan.power)} power"
     if plan.candidate:
         sentence = f"These {_now_text(plan)} can detect a true difference of {size} ({chance})"
     else:
@@ -213,6 +206,12 @@ def _plot(plan: Planning, index: int, series: int, places: int | None) -> Planni
     now = sum(plan.n_now) / len(plan.n_now)
     last = _reach(plan)
     points = tuple((row.n, row.detectable) for row in plan.rows if row.n <= last)
+    band = tuple(
+        (row.n, row.low, row.high)
+        for row in plan.rows
+        if row.n <= last and row.low is not None and row.high is not None
+    )
+    of_ends = f"; the band is for the ends of the {confidence_text(plan.confidence)} interval of the SD" if band else ""
     margin = None if plan.margin is None else with_unit(number(plan.margin, None), _unit(plan))
     text = "; ".join(f"{n} {first}: {_size(value, plan, places)}" for n, value in points)
     names = " and ".join(name_text(side) for side in (plan.baseline, plan.candidate) if side)
@@ -220,32 +219,21 @@ def _plot(plan: Planning, index: int, series: int, places: int | None) -> Planni
         key=f"planning-{index}",
         title=f"Detectable difference of {name} against the number of {first}",
         description=(
-            f"Smallest true difference detected with {_power(plan)} power, by the spread of {names}: {text}. "
-            f"On record: {_recorded_text(plan)}, {_size(plan.now, plan, places)}."
+            f"Smallest true difference detected with {confidence_text(plan.power)} power, by the spread of {names}: "
+            f"{text}. On record: {_recorded_text(plan)}, {_size(plan.now, plan, places)}."
             + (f" The margin is {margin}." if margin else "")
         ),
-        caption=_caption(plan),
+        caption=f"Each point was computed{of_ends}.",
         axis=unit_head(f"detectable difference of {name}", _unit(plan)),
         n_axis=first,
         index=series,
         points=points,
-        band=tuple(
-            (row.n, row.low, row.high)
-            for row in plan.rows
-            if row.n <= last and row.low is not None and row.high is not None
-        ),
+        band=band,
         now=(now, plan.now),
         now_label=f"recorded: {_recorded_text(plan)}",
         margin=plan.margin,
         margin_label=f"margin {margin}" if margin else "",
     )
-
-
-def _caption(plan: Planning) -> str:
-    caption = "Each point was computed"
-    if any(row.low is not None and row.high is not None for row in plan.rows):
-        caption += f"; the band is for the ends of the {confidence_text(plan.confidence)} interval of the SD"
-    return f"{caption}."
 
 
 def _reach(plan: Planning) -> int:
@@ -261,11 +249,11 @@ def _footnotes(findings: Findings) -> Iterator[str]:
     test = "paired t and sign flips" if plan.is_paired else "Welch's t with equal SDs on both sides and permutation"
     yield (
         f"Detectable is the smallest true difference that a two-sided test at {level} confidence sees with "
-        f"{_power(plan)} power: {test}, noncentral t. For scores near normal; skewed scores need more."
+        f"{confidence_text(plan.power)} power: {test}, noncentral t. For scores near normal; skewed scores need more."
     )
     yield f"Brackets and band: the ends of the {level} interval of the SD (chi-square), which takes scores as normal."
-    yield "All of it uses the spread alone, never the observed difference, whose power only repeats its p."
-    yield "Another data set, machine or setting may spread otherwise: then other numbers of runs are needed."
+    yield "These numbers use the spread alone: the power of the observed difference would only restate its p."
+    yield "Another data set, machine or setting may have another spread, which needs other numbers of runs."
     if len(findings.pairs) > 1:
         yield (
             f"For one comparison each: {len(findings.pairs)} candidates share the error, which takes more runs "

@@ -3,7 +3,7 @@
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePath
 
 from deviate.model.places import frame_of, place_text, project_in_attempt
@@ -12,30 +12,28 @@ from deviate.model.texts import first_few, ranges
 from deviate.report.document import (
     Absent,
     Block,
+    Cell,
     DocumentTable,
     Fact,
     Facts,
     Failure,
     Section,
-    TableRow,
     cell,
+    listing,
 )
 from deviate.report.format import clean, counted, group_pairs, instant, name_text, number, replicates
-from deviate.report.numbers import Pieces, duration_of
+from deviate.report.numbers import duration_of
 from deviate.report.parts.changes import commit_text
 from deviate.report.parts.divergence import run_command
 from deviate.report.parts.many_runs import MOST_ROWS, rows_note
 from deviate.report.parts.script_seeds import STREAMS
 
-OUTCOMES: dict[str, str] = {
-    "completed": "completed",
-    "diverged": "diverged",
-    "crashed": "crashed",
-    "timed_out": "timed out",
-    "lost": "lost",
-    "cancelled": "cancelled",
-    "silent": "recorded nothing",
-}
+OUTCOMES = {"timed_out": "timed out", "silent": "recorded nothing"}
+"""Words for those outcomes whose own names are none."""
+
+
+def outcome_words(status: str) -> str:
+    return OUTCOMES.get(status, status)
 
 
 def outcome_counts(experiment: Experiment) -> str:
@@ -43,7 +41,7 @@ def outcome_counts(experiment: Experiment) -> str:
     n_completed = sum(run.status == "completed" for run in experiment.runs)
     parts = [f"{n_completed}/{experiment.n_planned} completed"]
     not_completed = Counter(run.status for run in experiment.runs if run.status != "completed")
-    parts += [f"{n} {OUTCOMES[status]}" for status, n in not_completed.items()]
+    parts += [f"{n} {outcome_words(status)}" for status, n in not_completed.items()]
     n_absent = experiment.n_planned - len(experiment.runs)
     if n_absent > 0:
         parts.append(f"{n_absent} not run")
@@ -138,7 +136,7 @@ def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
             experiment=label,
             run=_run_name(run),
             outcome=_outcome(run),
-            reason=_reason(run, experiment),
+            reason=failure_reason(run, experiment),
             last=_last_value(run, experiment),
             log="" if experiment.imported else clean(str(run.folder / "stderr.log")),
             stderr=tuple(clean(line) for line in run.stderr_tail),
@@ -148,7 +146,7 @@ def failures(experiment: Experiment, label: str) -> tuple[Failure, ...]:
     )
 
 
-def _reason(run: Run, experiment: Experiment) -> str:
+def failure_reason(run: Run, experiment: Experiment) -> str:
     """Why a run failed, with the user's line where one is known."""
     file, line = failure_place(run, experiment)
     reason = clean(run.reason) or "no reason recorded"
@@ -265,7 +263,8 @@ def run_again(experiment: Experiment, variants: Sequence[str]) -> str:
 
 
 def _outcome(run: Run) -> str:
-    return OUTCOMES[run.status] if run.exit_code is None else f"{OUTCOMES[run.status]}, exit code {run.exit_code}"
+    code = "" if run.exit_code is None else f", exit code {run.exit_code}"
+    return f"{outcome_words(run.status)}{code}"
 
 
 def _fact(label: str, text: str) -> Fact:
@@ -288,41 +287,21 @@ def _threads(experiment: Experiment) -> str:
     return "not limited" if n_threads is None else f"each run limited to {counted(n_threads, 'thread')}"
 
 
-def _wall_time(run: Run) -> Pieces:
+def _wall_time(run: Run) -> Cell:
     beside = f", up to {counted(run.n_sharing, 'other run')} beside it" if run.n_sharing else ""
-    return (*duration_of(run.wall_time_s), beside)
-
-
-def _runs(experiment: Experiment, label: str) -> DocumentTable:
-    rows = [
-        TableRow(
-            str(run.replicate),
-            (
-                cell(OUTCOMES[run.status]),
-                cell("none" if run.exit_code is None else str(run.exit_code)),
-                cell(instant(run.started)),
-                cell(*_wall_time(run), value=run.wall_time_s),
-                cell(seed_set(run)),
-            ),
-        )
-        for run in experiment.runs[:MOST_ROWS]
-    ]
-    columns = ("Replicate", "Outcome", "Exit code", "Started", "Wall time", "Seed set")
-    caption = f"{label}: runs and their seed sets{rows_note(len(experiment.runs))}"
-    return DocumentTable(caption, columns, tuple(rows))
+    return cell(*duration_of(run.wall_time_s), beside, value=run.wall_time_s)
 
 
 def _environment(experiment: Experiment, label: str) -> DocumentTable | Absent:
     """Environment of the runs; values that differ between runs are listed by replicate."""
     names = sorted({name for run in experiment.runs for name in run.environment}, key=str.casefold)
-    rows: list[TableRow] = []
-    for name in names:
-        runs_of_value = group_pairs(
-            (clean(run.environment[name]), run.replicate) for run in experiment.runs if name in run.environment
+    rows = [
+        (
+            name,
+            _by_replicate(((run.environment[name], run) for run in experiment.runs if name in run.environment), "; "),
         )
-        differs = len(runs_of_value) > 1
-        text = "; ".join(f"{value} ({replicates(runs)})" if differs else value for value, runs in runs_of_value.items())
-        rows.append(_row(clean(name), text))
+        for name in names
+    ]
     return _table(f"{label}: environment of the runs", ("What", "Value"), rows, "The runs recorded no versions.")
 
 
@@ -346,13 +325,26 @@ def seed_set(run: Run) -> str:
     return " · ".join(parts + ([f"{unused_words}: {', '.join(idle)}"] if idle else []))
 
 
+RUN_COLUMNS: dict[str, Callable[[Run], str | Cell]] = {
+    "Replicate": lambda run: str(run.replicate),
+    "Outcome": lambda run: outcome_words(run.status),
+    "Exit code": lambda run: "none" if run.exit_code is None else str(run.exit_code),
+    "Started": lambda run: instant(run.started),
+    "Wall time": _wall_time,
+    "Seed set": seed_set,
+}
+
+
+def _runs(experiment: Experiment, label: str) -> DocumentTable:
+    rows = [[text(run) for text in RUN_COLUMNS.values()] for run in experiment.runs[:MOST_ROWS]]
+    caption = f"{label}: runs and their seed sets{rows_note(len(experiment.runs))}"
+    return listing(tuple(RUN_COLUMNS), rows, caption=caption)
+
+
 def seed_call_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
     """Seeding calls of the script: the requested seed, and whether it was replaced."""
     calls = group_pairs(
-        (
-            (clean(event.call), clean(place_text(event.file, event.line)), event.action),
-            (clean(event.value), run.replicate),
-        )
+        ((event.call, place_text(event.file, event.line), event.action), (event.value, run.replicate))
         for run in experiment.runs
         for event in run.seed_events
     )
@@ -360,7 +352,7 @@ def seed_call_table(experiment: Experiment, label: str) -> DocumentTable | Absen
     for (call, place, action), events in calls.items():
         seeds = list(dict.fromkeys(seed for seed, _ in events))
         seed = seeds[0] if len(seeds) == 1 else f"{len(seeds)} different values"
-        rows.append(_row(call, place, seed, action, _seen_in((replicate for _, replicate in events), experiment)))
+        rows.append((call, place, seed, action, _seen_in((replicate for _, replicate in events), experiment)))
     columns = ("Call", "Place", "Asked for", "Action", "Seen in")
     caption = f"{label}: seeding calls of the script itself"
     return _table(caption, columns, rows, "No seeding call of the script was observed.")
@@ -369,11 +361,11 @@ def seed_call_table(experiment: Experiment, label: str) -> DocumentTable | Absen
 def control_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
     """Factors that were controlled, and calls of the script that were overridden, without duplicates."""
     actions = group_pairs(
-        (tuple(map(clean, (event.factor, event.call, event.value, _place(event), event.action))), run.replicate)
+        ((event.factor, event.call, event.value, _place(event), event.action), run.replicate)
         for run in experiment.runs
         for event in run.control_events
     )
-    rows = [_row(*key, _seen_in(runs, experiment)) for key, runs in actions.items()]
+    rows = [(*key, _seen_in(runs, experiment)) for key, runs in actions.items()]
     columns = ("Factor", "Call", "Value", "Place", "Action", "Seen in")
     caption = f"{label}: factors that were set, and calls of the script that were overridden"
     return _table(caption, columns, rows, "No determinism switch was set or overridden.")
@@ -407,37 +399,33 @@ def randomness_facts(experiment: Experiment) -> list[tuple[str, str]]:
 def flip_table(experiment: Experiment, label: str) -> DocumentTable:
     """Table of flipped bits, without a row if no bit was flipped."""
     rows = [
-        _row(str(run.replicate), clean(flip.parameter), str(list(flip.index)), repr(flip.before), repr(flip.after))
+        (str(run.replicate), flip.parameter, str(list(flip.index)), repr(flip.before), repr(flip.after))
         for run in experiment.runs[:MOST_ROWS]
         for flip in run.flips
     ]
     columns = ("Replicate", "Parameter", "Index", "Before", "After")
     caption = f"{label}: the bit that was flipped in each run{rows_note(len(experiment.runs))}"
-    return DocumentTable(caption, columns, tuple(rows))
+    return listing(columns, rows, caption=caption)
 
 
 def hash_table(experiment: Experiment, label: str) -> DocumentTable | Absent:
     """Shortened hashes of the weights and of the evaluation data of each run."""
     rows = []
     for run in experiment.runs[:MOST_ROWS]:
-        weights = [f"{clean(one.framework)} {clean(one.moment)} {_short(one.digest)}" for one in run.weights]
-        data = [
-            f"{clean(one.framework)} {_short(one.digest)}, {counted(one.n_examples, 'example')}"
+        weights = " · ".join(f"{one.framework} {one.moment} {one.digest[:HASH_LENGTH]}" for one in run.weights)
+        data = " · ".join(
+            f"{one.framework} {one.digest[:HASH_LENGTH]}, {counted(one.n_examples, 'example')}"
             for one in run.evaluation
-        ]
+        )
         if weights or data:
-            rows.append(_row(str(run.replicate), " · ".join(weights) or "not reached", " · ".join(data) or "not seen"))
+            rows.append((str(run.replicate), weights or "not reached", data or "not seen"))
     caption = f"{label}: hashes of weights and of evaluation data, the first digits{rows_note(len(experiment.runs))}"
     columns = ("Replicate", "Weights", "Evaluation data")
     return _table(caption, columns, rows, "Neither weights nor evaluation data were observed.")
 
 
-def _row(label: str, *texts: str) -> TableRow:
-    return TableRow(label, tuple(map(cell, texts)))
-
-
-def _table(caption: str, columns: tuple[str, ...], rows: Sequence[TableRow], none: str) -> DocumentTable | Absent:
-    return DocumentTable(caption, columns, tuple(rows)) if rows else Absent(none)
+def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]], none: str) -> DocumentTable | Absent:
+    return listing(columns, rows, caption=caption) if rows else Absent(none)
 
 
 def _seen_in(runs: Iterable[int], experiment: Experiment) -> str:
@@ -449,10 +437,15 @@ def _levels(experiment: Experiment) -> str:
     names = dict.fromkeys(name for run in experiment.runs for name in run.controls)
     parts = []
     for name in names:
-        levels = group_pairs((clean(run.controls.get(name, "as it is")), run.replicate) for run in experiment.runs)
-        each = [level if len(levels) == 1 else f"{level} ({replicates(runs)})" for level, runs in levels.items()]
-        parts.append(f"{clean(name)} {', '.join(each)}")
+        levels = ((run.controls.get(name, "as it is"), run) for run in experiment.runs)
+        parts.append(f"{clean(name)} {_by_replicate(levels, ', ')}")
     return " · ".join(parts)
+
+
+def _by_replicate(values: Iterable[tuple[str, Run]], join: str) -> str:
+    """The value of all runs; where they differ, each with the replicates that have it."""
+    runs_of = group_pairs((clean(value), run.replicate) for value, run in values)
+    return join.join(value if len(runs_of) == 1 else f"{value} ({replicates(runs)})" for value, runs in runs_of.items())
 
 
 def _per_run(facts_of_runs: Iterable[tuple[Run, tuple[str, ...]]]) -> str:
@@ -460,10 +453,6 @@ def _per_run(facts_of_runs: Iterable[tuple[Run, tuple[str, ...]]]) -> str:
         (clean(phrase), run.replicate) for run, phrases in facts_of_runs for phrase in dict.fromkeys(phrases)
     )
     return "; ".join(f"{phrase} ({replicates(runs)})" for phrase, runs in replicates_of_fact.items())
-
-
-def _short(digest: str) -> str:
-    return clean(digest)[:HASH_LENGTH]
 
 
 def _draw(event: DrawEvent) -> str:

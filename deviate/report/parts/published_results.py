@@ -1,9 +1,10 @@
 """An experiment beside published results as a document: what can be said without the scores behind them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from deviate.base.redaction import redact_words
-from deviate.model.estimates import VERDICT_RUNS, Interval, Unavailable
+from deviate.model.estimates import VERDICT_RUNS, Estimate, Interval, Unavailable
 from deviate.model.published_results import PublishedComparison, PublishedFindings
 from deviate.report.data.published import PUBLISHED_SCHEMA, document_data
 from deviate.report.data.tables import shield_rows
@@ -29,9 +30,9 @@ from deviate.report.format import (
     unit_head,
     with_unit,
 )
-from deviate.report.numbers import PLUS_MINUS, Pieces, ShownNumber
+from deviate.report.numbers import Piece, ShownNumber
 from deviate.report.parts.compare import effect_text, ratio_cell
-from deviate.report.parts.describe import interval_cell, signed_cell
+from deviate.report.parts.describe import interval_cell, mean_and_sd, signed_cell
 from deviate.report.plots import EstimationPlot, PlottedDifference, PointGroup, ends_of, known
 
 BETTER = {"max": "higher", "min": "lower"}
@@ -98,33 +99,26 @@ def _margin(comparison: PublishedComparison) -> str:
     size = with_unit(number(margin, None), _difference_unit(comparison))
     interval = comparison.margin_interval
     if isinstance(interval, Unavailable):
-        return f"±{size}: no interval to hold against it"
+        return f"±{size}: no interval to compare it with"
     place = "lies within it" if -margin < interval.low and interval.high < margin else "reaches beyond it"
     ends = interval_cell(interval, _places(comparison)).text
-    return f"±{size}: the {confidence_text(interval.confidence)} interval {ends} {place}, which decides nothing here"
+    return f"±{size}: the {confidence_text(interval.confidence)} interval {ends} {place}, without a verdict"
 
 
 def _recorded_mean(comparison: PublishedComparison) -> Entry:
-    n = ShownNumber(comparison.n, 0)
-    runs: Pieces = (
-        (n,) if comparison.n == comparison.n_runs else (n, " of ", ShownNumber(comparison.n_runs, 0), " runs")
-    )
-    if isinstance(comparison.mean, Unavailable):
-        return Absent(comparison.mean.reason)
-    return _mean(comparison, comparison.mean, known(comparison.sd), runs)
+    of = () if comparison.n == comparison.n_runs else (" of ", ShownNumber(comparison.n_runs, 0), " runs")
+    return _mean(comparison, comparison.mean, comparison.sd, ShownNumber(comparison.n, 0), *of)
 
 
 def _published_mean(comparison: PublishedComparison) -> Entry:
     published = comparison.published
-    return _mean(comparison, published.mean, known(published.sd), (ShownNumber(published.n, 0),))
+    return _mean(comparison, published.mean, published.sd, ShownNumber(published.n, 0))
 
 
-def _mean(comparison: PublishedComparison, mean: float, sd: float | None, n: Pieces) -> Entry:
+def _mean(comparison: PublishedComparison, mean: Estimate, sd: Estimate, *n: Piece) -> Entry:
     """`94.60 ± 0.25 %, n = 10`."""
-    places = _places(comparison)
-    spread: Pieces = (PLUS_MINUS, ShownNumber(sd, places)) if sd is not None else ()
-    unit = f" {clean(comparison.unit)}" if comparison.unit else ""
-    return cell(ShownNumber(mean, places), *spread, f"{unit}, n = ", *n, value=mean)
+    entry = mean_and_sd(mean, sd, _places(comparison), clean(comparison.unit))
+    return entry if isinstance(entry, Absent) else replace(entry, pieces=(*entry.pieces, ", n = ", *n))
 
 
 def _places(comparison: PublishedComparison) -> int | None:
@@ -140,18 +134,9 @@ def _difference_unit(comparison: PublishedComparison) -> str:
 
 def _section(findings: PublishedFindings) -> Section:
     comparisons = findings.comparisons
-    level = confidence_text(findings.confidence)
-    columns = (
-        "Published",
-        "published, mean ± SD",
-        f"{name_text(findings.experiment)}, mean ± SD",
-        "difference",
-        f"{level} CI",
-        "Hedges' g",
-        "SD ratio",
-        "verdict",
-    )
-    experiment = name_text(findings.experiment)
+    level, experiment = confidence_text(findings.confidence), name_text(findings.experiment)
+    means = ("published, mean ± SD", f"{experiment}, mean ± SD")
+    columns = ("Published", *means, "difference", f"{level} CI", "Hedges' g", "SD ratio", "verdict")
     rows = tuple(_row(experiment, comparison) for comparison in comparisons)
     table = DocumentTable(f"Published results and {experiment}", columns, rows)
     plots = (_plot(findings, index) for index in range(len(comparisons)))
@@ -226,21 +211,20 @@ def _paste(findings: PublishedFindings, comparison: PublishedComparison) -> str:
 
 
 def _footnotes(findings: PublishedFindings) -> Iterator[str]:
-    yield f"To decide takes the scores of {VERDICT_RUNS} or more runs of either side: deviate compare theirs.csv NAME."
+    yield f"A verdict needs scores of {VERDICT_RUNS} or more runs on each side: deviate compare theirs.csv NAME."
     yield (
-        "Intervals of the difference are Welch's, from number, mean and SD. No p is shown and nothing is decided: one "
-        "of the two tests that must agree needs every score, and other data, hardware and software may stand behind "
-        "the published result."
+        "Intervals of the difference are Welch's, from number, mean and SD. There is no p and no verdict: one of the "
+        "two tests needs every score, and the published result may come from other data, hardware and software."
     )
     yield "SDs have divisor n − 1; a published SE or interval is converted. SD ratio: F interval, normal scores only."
-    yield "Whether runs of theirs failed, and which step their scores are of, is not known: the best step reads higher."
+    yield "Their failed runs and the step of their scores are not known; scores of the best step are higher."
     digits = [
         f"{number(comparison.published.last_digit / 2, None)} in {_label(comparison)}"
         for comparison in findings.comparisons
     ]
-    yield f"Rounding of the published mean may move the difference by up to {', '.join(dict.fromkeys(digits))}."
+    yield f"The published mean is rounded, which can shift the difference by up to {', '.join(dict.fromkeys(digits))}."
     if len(findings.comparisons) > 1:
-        yield f"No interval is adjusted for the {counted(len(findings.comparisons), 'comparison')}."
+        yield f"Intervals are not adjusted for the {counted(len(findings.comparisons), 'comparison')}."
 
 
 def _facts(findings: PublishedFindings) -> Iterator[tuple[str, str]]:
@@ -255,18 +239,14 @@ def _csv(findings: PublishedFindings) -> Iterator[tuple[str | float, ...]]:
     for comparison in findings.comparisons:
         published = comparison.published
         head = (published.metric, published.source)
-        for quantity, value in (("n", published.n), ("mean", published.mean), ("sd", published.sd)):
-            if not isinstance(value, Unavailable):
-                yield *head, "published", quantity, value
-        for quantity, value in (("n", comparison.n), ("mean", comparison.mean), ("sd", comparison.sd)):
-            if not isinstance(value, Unavailable):
-                yield *head, findings.experiment, quantity, value
-        for score in comparison.scores:
-            yield *head, findings.experiment, "score of a run", score
-        if not isinstance(comparison.difference, Unavailable):
-            yield *head, "difference", "estimate", comparison.difference
-        if isinstance(comparison.interval, Interval):
-            yield *head, "difference", "interval low", comparison.interval.low
-            yield *head, "difference", "interval high", comparison.interval.high
-        if not isinstance(comparison.hedges_g, Unavailable):
-            yield *head, "difference", "hedges g", comparison.hedges_g
+        low, high = ends_of(comparison.interval)
+        rows: tuple[tuple[str, str, float | None], ...] = (
+            *(("published", name, known(getattr(published, name))) for name in ("n", "mean", "sd")),
+            *((findings.experiment, name, known(getattr(comparison, name))) for name in ("n", "mean", "sd")),
+            *((findings.experiment, "score of a run", score) for score in comparison.scores),
+            ("difference", "estimate", known(comparison.difference)),
+            ("difference", "interval low", low),
+            ("difference", "interval high", high),
+            ("difference", "hedges g", known(comparison.hedges_g)),
+        )
+        yield from ((*head, side, quantity, value) for side, quantity, value in rows if value is not None)

@@ -1,6 +1,6 @@
 """The table of one metric: all quantities of its comparisons in groups, with a cell per candidate."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from deviate.model.comparisons import Comparison, Equivalence, Paired, SpreadVerdict
@@ -17,11 +17,10 @@ from deviate.report.parts.compare import (
     places_of_difference,
     ratio_cell,
     reason_text,
-    spread_word,
     test_cell,
     verdict_word,
 )
-from deviate.report.parts.describe import bracket, interval_cell, n_pieces, signed_cell, unit_of
+from deviate.report.parts.describe import bracket, cell_of, interval_cell, n_pieces, signed_cell, unit_of
 from deviate.stats.registry import Statistic, labelled_statistics
 
 NOT_SHOWN = Absent(NOT_ASKED.reason)
@@ -43,7 +42,7 @@ class _Quantity:
         return self.method if isinstance(self.method, str) else self.method(comparison)
 
 
-def quantity_rows(comparisons: tuple[Comparison | None, ...], absent: tuple[str, ...]) -> tuple[TableRow, ...]:
+def quantity_rows(comparisons: Sequence[Comparison | None], absent: Sequence[str]) -> tuple[TableRow, ...]:
     """A row per quantity, a cell per candidate; `absent` is the reason for a missing comparison.
 
     A quantity that was asked for in no comparison has no row.
@@ -123,10 +122,7 @@ def _method(name: str, before: str = "") -> Method:
 
 def _permutation(comparison: Comparison) -> Entry:
     """The permutation test; its statistic is the difference, which has its own row."""
-    test = comparison.permutation
-    if isinstance(test, Unavailable):
-        return Absent(test.reason)
-    return cell(*p_value(test.p_value), f" ({test.note})")
+    return cell_of(comparison.permutation, lambda test: (*p_value(test.p_value), f" ({test.note})"))
 
 
 def _pairs(paired: Paired) -> Entry:
@@ -143,11 +139,9 @@ def _numbers(comparison: Comparison) -> Entry:
 
 
 def _detectable(comparison: Comparison) -> Entry:
-    places, size, around = places_of_difference(comparison), comparison.detectable, comparison.detectable_interval
-    if isinstance(size, Unavailable):
-        return Absent(size.reason)
-    unit = difference_unit(unit_of(comparison.metric))
-    return cell(*append_unit((ShownNumber(size, places),), unit), *bracket(around, places))
+    places, unit = places_of_difference(comparison), difference_unit(unit_of(comparison.metric))
+    around = bracket(comparison.detectable_interval, places)
+    return cell_of(comparison.detectable, lambda size: (*append_unit((ShownNumber(size, places),), unit), *around))
 
 
 def _detectable_method(comparison: Comparison) -> str:
@@ -190,7 +184,7 @@ def _spread_verdict(comparison: Comparison) -> Entry:
     verdict = comparison.spread_verdict
     if not isinstance(verdict, SpreadVerdict):
         return NOT_SHOWN
-    return cell(f"{spread_word(comparison)}: {clean(verdict.reason)}")
+    return cell(f"{verdict.word}: {clean(verdict.reason)}")
 
 
 def _difference(comparison: Comparison) -> Entry:
@@ -211,7 +205,7 @@ _TABLE: dict[str, tuple[tuple[str, Method, CellOf], ...]] = {
         ("Interval of the difference", _method("difference_interval"), _interval("difference_interval")),
         ("Welch's interval", _method("welch_interval"), _interval("welch_interval")),
         ("Welch's t-test", "unequal variances", _test("welch", "t")),
-        ("p, adjusted", "Holm over the family", lambda comparison: p_value_cell(comparison.p_adjusted)),
+        ("p, adjusted: decides", "Holm over the family", lambda comparison: p_value_cell(comparison.p_adjusted)),
         ("Student's t-test", "equal variances assumed", _test("student", "t")),
         ("Permutation test", "of Welch's t, runs exchanged between the sides", _permutation),
         (

@@ -21,8 +21,9 @@ from deviate.report.format import (
     percentage,
     unit_head,
 )
-from deviate.report.numbers import PLUS_MINUS, ShownNumber, append_unit, ends, share
-from deviate.report.plots import SweepLine, SweepPlot, SweepPoint
+from deviate.report.numbers import ShownNumber, append_unit, ends
+from deviate.report.parts.describe import cell_of, mean_and_sd
+from deviate.report.plots import Ends, SweepLine, SweepPlot, SweepPoint, ends_of, known
 
 SCALES = {"log": ", logarithmic", "linear": "", "names": ""}
 Drawn = tuple[float | None, float | None, float | None, tuple[float, ...]]
@@ -40,9 +41,9 @@ class _Quantity:
     title: str
     axis: str
     caption: str
+    heads: tuple[str, ...]
     cells: Callable[[SweepRow], tuple[Entry, ...]]
     drawn: Callable[[SweepRow], Drawn]
-    heads: tuple[str, ...]
     from_zero: bool = True
 
 
@@ -117,9 +118,9 @@ def _quantities(sweep: SweepFindings) -> Iterator[_Quantity]:
         f"{metric} over {name_text(sweep.argument)}",
         unit_head(f"{metric}, mean ± SD", sweep.unit),
         "Each run is a point beside the mean of its value; the line is one SD to either side.",
-        lambda row: (_mean_cell(row, sweep.unit),),
-        _mean_figures,
         ("mean ± SD",),
+        lambda row: (_mean_cell(row, sweep.unit),),
+        lambda row: (known(row.mean), *_one_sd(row), row.scores),
         from_zero=False,
     )
     yield _Quantity(
@@ -127,9 +128,9 @@ def _quantities(sweep: SweepFindings) -> Iterator[_Quantity]:
         f"SD of {metric} over {name_text(sweep.argument)}",
         unit_head(f"SD of {metric}", sweep.unit),
         f"SD over runs (ddof 1) with its {level} interval.",
-        lambda row: (_figure_cell(row.sd, 1.0), _interval_cell(row.sd, row.sd_interval, 1.0)),
-        lambda row: _interval_figures(row.sd, row.sd_interval, 1.0),
         ("SD", f"SD, {level} CI"),
+        lambda row: _cells(row.sd, row.sd_interval),
+        lambda row: (known(row.sd), *ends_of(row.sd_interval), ()),
     )
     measured = dict.fromkeys((measure.set_name, measure.measure.name) for row in sweep.rows for measure in row.measures)
     for set_name, name in measured:
@@ -138,37 +139,35 @@ def _quantities(sweep: SweepFindings) -> Iterator[_Quantity]:
 
 def _measure(set_name: str, name: str, level: str) -> _Quantity:
     """A captured measure: churn of an evaluation set in percent, or distance of weights."""
-    factor = 1.0 if not set_name else 100.0
-    label = _label(set_name, name)
-    unit = "" if not set_name else "%"
+    label, unit, factor = _label(set_name, name), "%" if set_name else "", 100.0 if set_name else 1.0
     key = f"{name}-{set_name}" if set_name else name
 
     def of(row: SweepRow) -> tuple[Estimate, Interval | Unavailable]:
-        matches = [measure for measure in row.measures if (measure.set_name, measure.measure.name) == (set_name, name)]
-        missing = Unavailable("not captured")
-        return (matches[0].measure.value, matches[0].measure.interval) if matches else (missing, missing)
+        value: Estimate = Unavailable("not captured")
+        interval: Interval | Unavailable = Unavailable("not captured")
+        for one in row.measures:
+            if (one.set_name, one.measure.name) == (set_name, name):
+                value, interval = one.measure.value, one.measure.interval
+        if isinstance(interval, Interval):
+            interval = replace(interval, low=factor * interval.low, high=factor * interval.high)
+        return value if isinstance(value, Unavailable) else factor * value, interval
 
     return _Quantity(
         "".join(sign if sign.isalnum() else "-" for sign in key),
         label.capitalize(),
         unit_head(label, unit),
         f"Mean over pairs of runs with its {level} interval (jackknife over runs).",
-        lambda row: (_figure_cell(of(row)[0], factor, unit), _interval_cell(*of(row), factor)),
-        lambda row: _interval_figures(*of(row), factor),
         (label, f"{level} CI"),
+        lambda row: _cells(*of(row), unit),
+        lambda row: (known(of(row)[0]), *ends_of(of(row)[1]), ()),
     )
 
 
 def _plot(sweep: SweepFindings, quantity: _Quantity) -> SweepPlot | None:
     """The plot of a quantity; None if no value has the quantity."""
-    variants = list(dict.fromkeys(row.variant for row in sweep.rows))
+    by_variant = group_pairs((row.variant, _point(sweep, row, quantity)) for row in sweep.rows)
     lines = tuple(
-        SweepLine(
-            index,
-            name_text(variant),
-            tuple(_point(sweep, row, quantity) for row in sweep.rows if row.variant == variant),
-        )
-        for index, variant in enumerate(variants)
+        SweepLine(index, name_text(variant), tuple(some)) for index, (variant, some) in enumerate(by_variant.items())
     )
     points = [(line.label, point) for line in lines for point in line.points if point.estimate is not None]
     if not points:
@@ -193,65 +192,36 @@ def _point(sweep: SweepFindings, row: SweepRow, quantity: _Quantity) -> SweepPoi
     return SweepPoint(at, name_text(row.value), estimate, low, high, raw)
 
 
-def _mean_figures(row: SweepRow) -> Drawn:
-    if isinstance(row.mean, Unavailable):
-        return None, None, None, ()
-    if isinstance(row.sd, Unavailable):
-        return row.mean, None, None, row.scores
-    return row.mean, row.mean - row.sd, row.mean + row.sd, row.scores
-
-
-def _interval_figures(value: Estimate, interval: Interval | Unavailable, factor: float) -> Drawn:
-    if isinstance(value, Unavailable):
-        return None, None, None, ()
-    if isinstance(interval, Unavailable):
-        return factor * value, None, None, ()
-    return factor * value, factor * interval.low, factor * interval.high, ()
+def _one_sd(row: SweepRow) -> Ends:
+    if isinstance(row.mean, Unavailable) or isinstance(row.sd, Unavailable):
+        return None, None
+    return row.mean - row.sd, row.mean + row.sd
 
 
 def _mean_cell(row: SweepRow, unit: str) -> Entry:
-    if isinstance(row.mean, Unavailable):
-        return Absent(row.mean.reason)
-    if isinstance(row.sd, Unavailable):
-        return cell(*append_unit((ShownNumber(row.mean),), unit), value=row.mean)
-    places = decimals(row.sd / math.sqrt(row.n))
-    return cell(
-        *append_unit((ShownNumber(row.mean, places), PLUS_MINUS, ShownNumber(row.sd, places)), unit), value=row.mean
-    )
+    places = None if isinstance(row.sd, Unavailable) else decimals(row.sd / math.sqrt(row.n))
+    return mean_and_sd(row.mean, row.sd, places, unit)
 
 
-def _figure_cell(value: Estimate, factor: float, unit: str = "") -> Entry:
-    if isinstance(value, Unavailable):
-        return Absent(value.reason)
-    if unit == "%":
-        return cell(*share(value), value=factor * value)
-    return cell(ShownNumber(factor * value, _places(value, factor)), value=factor * value)
-
-
-def _interval_cell(value: Estimate, interval: Interval | Unavailable, factor: float) -> Entry:
-    if isinstance(value, Unavailable) or isinstance(interval, Unavailable):
-        return Absent("none")
-    return cell(*ends(factor * interval.low, factor * interval.high, _places(value, factor)))
-
-
-def _places(value: float, factor: float) -> int | None:
-    """Decimals for two significant digits, as few runs do not determine a spread any better."""
-    return decimals(factor * abs(value))
+def _cells(value: Estimate, interval: Interval | Unavailable, unit: str = "") -> tuple[Entry, Entry]:
+    """A figure with two significant digits, as few runs do not determine a spread any better, and its interval."""
+    places = None if isinstance(value, Unavailable) else decimals(abs(value))
+    around: Entry = Absent("none")
+    if isinstance(interval, Interval):
+        around = cell(*ends(interval.low, interval.high, places))
+    return cell_of(value, lambda figure: append_unit((ShownNumber(figure, places),), unit)), around
 
 
 def _paste(sweep: SweepFindings) -> Iterator[str]:
-    for variant in dict.fromkeys(row.variant for row in sweep.rows):
+    for variant, rows in group_pairs((row.variant, row) for row in sweep.rows).items():
         parts = []
-        for row in sweep.rows:
-            if row.variant == variant:
-                churn = [
-                    f", churn on {name_text(measure.set_name)} {percentage(measure.measure.value)}"
-                    for measure in row.measures
-                    if measure.set_name and not isinstance(measure.measure.value, Unavailable)
-                ]
-                parts.append(
-                    f"{name_text(row.value)}: {_mean_cell(row, sweep.unit).text} (n = {row.n}{''.join(churn)})"
-                )
+        for row in rows:
+            churn = "".join(
+                f", churn on {name_text(measure.set_name)} {percentage(measure.measure.value)}"
+                for measure in row.measures
+                if measure.set_name and not isinstance(measure.measure.value, Unavailable)
+            )
+            parts.append(f"{name_text(row.value)}: {_mean_cell(row, sweep.unit).text} (n = {row.n}{churn})")
         yield (
             f"{name_text(sweep.metric)} over {name_text(sweep.argument)}, mean ± SD over runs of "
             f"{name_text(variant)}: {'; '.join(parts)}."
@@ -262,20 +232,19 @@ def _footnotes(sweep: SweepFindings) -> Iterator[str]:
     yield "SDs have ddof 1 and intervals by chi-square, which take scores as normal."
     if any(row.measures for row in sweep.rows):
         yield "Churn: share of examples on which two runs disagree; distance of weights: of vectors of length 1."
-        yield "Both are means over pairs of runs; their intervals leave out one run at a time, for pairs share runs."
+        yield "Both are means over pairs of runs; intervals leave out one run at a time, because pairs share runs."
     yield "Runs of all values share the seeds of each replicate, and ran replicate by replicate in random order."
-    yield "Values are shown side by side; no test stands behind a difference between two of them."
+    yield "Values are shown side by side; differences between them are not tested."
 
 
 def _warnings(sweep: SweepFindings) -> Iterator[str]:
     if sweep.why_no_metric:
         yield sweep.why_no_metric
-    short = [row for row in sweep.rows if row.n < row.n_runs]
-    for row in short:
-        yield (
-            f"{name_text(row.experiment)}, {name_text(row.variant)}: {row.n} of {row.n_runs} runs have a score; "
-            f"the others are in its own report: deviate report {row.experiment}"
-        )
+    for row in sweep.rows:
+        if row.n < row.n_runs:
+            name = f"{name_text(row.experiment)}, {name_text(row.variant)}"
+            others = f"the others are in its own report: deviate report {row.experiment}"
+            yield f"{name}: {row.n} of {row.n_runs} runs have a score; {others}"
 
 
 def _csv(sweep: SweepFindings) -> Iterator[tuple[str | float, ...]]:
@@ -287,14 +256,8 @@ def _csv(sweep: SweepFindings) -> Iterator[tuple[str | float, ...]]:
             yield *head, sweep.metric, "", place, score, "", ""
         yield *head, "mean", "", "", *_plain(row.mean, row.mean_interval)
         yield *head, "sd", "", "", *_plain(row.sd, row.sd_interval)
-        for measure in row.measures:
-            yield (
-                *head,
-                measure.measure.name,
-                measure.set_name,
-                "",
-                *_plain(measure.measure.value, measure.measure.interval),
-            )
+        for set_name, one in ((measure.set_name, measure.measure) for measure in row.measures):
+            yield *head, one.name, set_name, "", *_plain(one.value, one.interval)
 
 
 def _plain(value: Estimate, interval: Interval | Unavailable) -> Sequence[str | float]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from deviate.model.comparisons import Comparison, Contrast, Description
 from deviate.model.estimates import VERDICT_RUNS, Interval, Unavailable
 from deviate.model.findings import Findings
+from deviate.model.plan import SelectedMetric
 from deviate.report.document import (
     NOTHING,
     Absent,
@@ -42,6 +43,7 @@ from deviate.series.lookup import require_metric
 Descriptions = Sequence[Description | None]
 """One metric in each experiment; None where it did not report the metric."""
 EMPTY = cell()
+ADJUSTED = "p (adj.: decides)"
 
 
 def row_names(findings: Findings, asked: Sequence[str] = ()) -> tuple[str, ...]:
@@ -78,17 +80,12 @@ def result_table(
     each = _runs_each(described_rows)
     rows: list[TableRow] = []
     for row in described_rows:
-        rows += (
-            _compared(findings, labels, row, notes, has_n=not each, has_cv=has_cv)
-            if findings.pairs
-            else _described(labels, row, notes)
-        )
-    title = caption(
-        findings,
-        labels,
-        described_rows,
-        has_best=any(isinstance(entry, Cell) and entry.is_best for row in rows for entry in row.cells),
-    )
+        if findings.pairs:
+            rows += _compared(findings, labels, row, notes, has_n=not each, has_cv=has_cv)
+        else:
+            rows += _described(labels, row, notes)
+    has_best = any(isinstance(entry, Cell) and entry.is_best for row in rows for entry in row.cells)
+    title = caption(findings, labels, described_rows, has_best=has_best)
     columns = _columns(findings, labels, has_cv=has_cv)
     return DocumentTable(title, columns, tuple(rows), footnotes=tuple(notes.texts))
 
@@ -142,7 +139,7 @@ def _columns(findings: Findings, labels: Sequence[str], *, has_cv: bool) -> tupl
         of = f"{confidence_text(findings.confidence)} CI of"
         return ("metric", "n", "mean ± SD", f"{of} mean", f"{of} SD", "CV", "range")
     compared = (comparison for pair in findings.pairs for comparison in pair.comparisons)
-    p_head = "p" if all(p_cells(comparison)[1] is None for comparison in compared) else "p (adj.)"
+    p_head = "p" if all(p_cells(comparison)[1] is None for comparison in compared) else ADJUSTED
     candidate = labels[1] if len(labels) == 2 else "candidate"
     columns = ("metric", labels[0], candidate, f"difference [{level(findings)}]", p_head, "verdict")
     return (*columns, "CV") if has_cv else columns
@@ -199,10 +196,8 @@ def _described(labels: Sequence[str], row: Descriptions, notes: Footnotes) -> It
         cells = (
             n_cell(description, notes),
             mark(mean_cell(description), notes, description.note),
-            *(
-                _bracket(description, interval, notes)
-                for interval in (description.mean_interval, description.sd_interval)
-            ),
+            _bracket(description, description.mean_interval, notes),
+            _bracket(description, description.sd_interval, notes),
             mark(cell_of(description.cv, share), notes),
             mark(range_cell(description), notes),
         )
@@ -228,43 +223,26 @@ def spread_words(rows: Sequence[Descriptions]) -> str:
     if each := _runs_each(rows):
         return f"Mean ± SD over {each} (ddof 1)"
     is_whole = all(one is None or one.n == one.n_runs for row in rows for one in row)
-    return f"Mean ± SD over n runs (ddof 1{'' if is_whole else '; k/N: k gave a score of N that ended'})"
+    return f"Mean ± SD over n runs (ddof 1{'' if is_whole else '; k/N: k of N runs have a score'})"
 
 
 def caption(findings: Findings, labels: Sequence[str], described: Sequence[Descriptions], *, has_best: bool) -> str:
-    """Sentences above or below the table; `described` has the descriptions of each row."""
-    firsts = [_first(row) for row in described]
-    whole = [description for row in described for description in row if description is not None]
+    """What is in the table, then how; more only on interim looks and bold rows. `described` has those of each row."""
+    metrics = [_first(row).metric for row in described]
     # For scores that were given directly, it is unknown how measurements were aggregated.
-    recorded = [description.metric for description in firsts if description.metric.metric.sink != "scores"]
-    aggregates = list(dict.fromkeys(aggregate_words(metric.aggregate) for metric in recorded))
-    run_here = [
-        item.experiment for item in findings.experiments if item.experiment.command and not item.experiment.imported
-    ]
-    names = dict.fromkeys(short(clean(experiment.variant)) for experiment in run_here)
-    variants = f"; {'variant' if len(names) == 1 else 'variants'} {', '.join(names)}" if names else ""
-    quantity = ", ".join(short(clean(description.metric.shown)) for description in firsts)
-    if not 0 < len(firsts) <= MOST_NAMES:
-        quantity = f"{len(firsts)} metrics"
+    aggregates = dict.fromkeys(aggregate_words(one.aggregate) for one in metrics if one.metric.sink != "scores")
+    quantity = f"{len(metrics)} metrics"
+    if 0 < len(metrics) <= MOST_NAMES:
+        quantity = ", ".join(short(clean(one.shown)) for one in metrics)
     scores = f" ({', '.join(aggregates)})" if aggregates else ""
     whose = f"{', '.join(labels[1:])} against {labels[0]}" if findings.pairs else labels[0]
     if is_study(findings):
         whose = f"Variants of {short(clean(findings.experiments[0].experiment.name))}"
-    sentences = [f"{whose}: {quantity}{scores}.", f"{spread_words(described)}{variants}."]
-    if findings.pairs:
-        sentences += _test_sentences(findings, labels[0])
-    else:
-        intervals = {
-            "mean": [description.mean_interval for description in whole],
-            "SD": [description.sd_interval for description in whole],
-        }
-        ways = [f"of the {name} by {way}" for name, some in intervals.items() if (way := _methods(some))]
-        level_of = confidence_text(findings.confidence)
-        sentences += [f"{level_of} intervals (CI) {', '.join(ways)}."] if ways else []
-        sentences += ["CV is SD over |mean|. Described, not compared: no test."]
-    if has_best:
-        sentences.append("Bold: better than every other here, by adjusted p.")
-    return " ".join(sentences)
+    how = _how_compared(findings, metrics) if findings.pairs else _how_described(findings, described)
+    sentences = [f"{whose}: {quantity}{scores}", "; ".join((spread_words(described), *how))]
+    sentences += dict.fromkeys(f"{short(clean(pair.candidate))}: {pair.looks}" for pair in findings.pairs if pair.looks)
+    sentences += ["Bold: better than every other here, by adjusted p"] if has_best else []
+    return " ".join(f"{sentence}." for sentence in sentences)
 
 
 def level(findings: Findings) -> str:
@@ -277,27 +255,32 @@ def short(text: str) -> str:
     return shorten_middle(text, LONGEST_NAME)
 
 
-def _test_sentences(findings: Findings, baseline: str) -> list[str]:
-    comparisons = [comparison for pair in findings.pairs for comparison in pair.comparisons]
-    if not comparisons:
-        return ["No metric was reported on both sides."]
-    intervals = _intervals(findings)
-    levels = ", ".join(dict.fromkeys(confidence_text(interval.confidence) for interval in intervals))
-    has_percent = any(comparison.metric.unit == "%" for comparison in comparisons)
-    points = ", in points where the metric is in %" if has_percent else ""
-    sentences = [f"Difference to {baseline} (candidate {MINUS} baseline{points})"]
-    sentences[0] += f" with {levels} CI ({_methods(intervals)})." if intervals else "."
+def _how_compared(findings: Findings, metrics: Sequence[SelectedMetric]) -> Iterator[str]:
+    """Difference, tests and correction of the comparisons in these metrics."""
+    names = {metric.name for metric in metrics}
+    compared = [one for pair in findings.pairs for one in pair.comparisons if one.metric.name in names]
+    if not compared:
+        yield "no metric was reported on both sides"
+        return
+    methods = _methods(_intervals(findings))
+    yield f"difference (candidate {MINUS} baseline)" + (f" with {level(findings)} ({methods})" if methods else "")
     tests = dict.fromkeys(
-        "paired t-test and sign flips" if comparison.is_paired else "Welch's t-test and studentized permutation test"
-        for comparison in comparisons
+        "paired t-test and sign flips" if one.is_paired else "Welch's t-test and studentized permutation test"
+        for one in compared
     )
-    families = "; ".join(dict.fromkeys(pair.family for pair in findings.pairs if pair.family))
-    families_text = f" ({families})" if families else ""
-    sentences.append(f"p: two-sided, the larger of {'; of pairs '.join(tests)}{families_text}.")
-    sentences += dict.fromkeys(
-        f"{short(clean(pair.candidate))}: {pair.looks}." for pair in findings.pairs if pair.looks
-    )
-    return sentences
+    families = " and ".join(map(str, sorted({one.verdict.n_family for one in compared} - {1})))
+    adjusted = f"adjusted by Holm over {families} comparisons" if families else "not adjusted"
+    yield f"p: two-sided, the larger of {'; of pairs '.join(tests)}, {adjusted}"
+
+
+def _how_described(findings: Findings, described: Sequence[Descriptions]) -> Iterator[str]:
+    """The methods of both intervals."""
+    whole = [description for row in described for description in row if description is not None]
+    ways = {"mean": _methods(one.mean_interval for one in whole), "SD": _methods(one.sd_interval for one in whole)}
+    if any(ways.values()):
+        of_each = ", ".join(f"of the {name} by {way}" for name, way in ways.items() if way)
+        yield f"{confidence_text(findings.confidence)} intervals (CI) {of_each}"
+    yield "CV: SD over |mean|; not compared"
 
 
 def _methods(intervals: Iterable[Interval | Unavailable]) -> str:
@@ -330,10 +313,8 @@ def _mean(description: Description | None, label: str, notes: Footnotes, *, is_b
 
 
 def _bracket(description: Description, interval: Interval | Unavailable, notes: Footnotes) -> Entry:
-    if isinstance(interval, Unavailable):
-        return absent(interval.reason, notes)
-    pieces = ("[", *ends(interval.low, interval.high, places_of(description)), "]")
-    return Cell(pieces, value=interval.low, marks=notes.numbers(interval.note))
+    entry = cell_of(interval, lambda known: ("[", *ends(known.low, known.high, places_of(description)), "]"))
+    return mark(entry, notes, interval.note if isinstance(interval, Interval) else "")
 
 
 # The best experiment in a metric: the one that is better than all others, not the one with the largest mean.
@@ -364,11 +345,8 @@ def _is_better(findings: Findings, comparisons: Sequence[Comparison | None], one
     if first is None or second is None or min(first.candidate.n, second.candidate.n) < VERDICT_RUNS:
         return False
     table = next((table for table in findings.many if table.metric.name == first.metric.name), None)
-    if (
-        table is None
-        or len(table.names) <= max(one, other) + 1
-        or "withheld" in {comparison.verdict.word for comparison in (first, second)}
-    ):
+    is_withheld = "withheld" in {first.verdict.word, second.verdict.word}
+    if table is None or len(table.names) <= max(one, other) + 1 or is_withheld:
         return False
     names = table.names[one + 1], table.names[other + 1]
     for contrast in table.pairs:
@@ -380,6 +358,6 @@ def _is_better(findings: Findings, comparisons: Sequence[Comparison | None], one
 
 def _excludes_zero(contrast: Contrast, confidence: float, sign: int) -> bool:
     interval, p_value = contrast.interval, contrast.p_adjusted
-    if isinstance(p_value, Unavailable) or not isinstance(interval, Interval) or p_value >= 1 - confidence:
+    if isinstance(p_value, Unavailable) or isinstance(interval, Unavailable) or p_value >= 1 - confidence:
         return False
     return interval.low > 0 if sign > 0 else interval.high < 0

@@ -26,6 +26,9 @@ from deviate.report.parts.describe import bracket, cell_of, places_of_interval
 from deviate.report.parts.multi_comparison import pair_matrix
 from deviate.report.plots import PointGroup, ProfilePlot, RankPlot, StepLine
 
+FIGURES = {"IQM": "iqm", "mean": "mean", "median": "median", "optimality gap": "gap"}
+"""Columns of the table, each with the figure of an aggregate."""
+
 
 def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
     """The part on tasks; None without tasks."""
@@ -34,34 +37,23 @@ def task_section(findings: Findings, labels: Sequence[str]) -> Section | None:
         return None
     level = confidence_text(findings.confidence)
     names = [aggregate.name for aggregate in tasks.aggregated]
-    columns = (
-        "Experiment",
-        f"IQM [{level} CI]",
-        f"mean [{level} CI]",
-        f"median [{level} CI]",
-        f"optimality gap [{level} CI]",
-        "mean rank",
-    )
+    columns = ("Experiment", *(f"{head} [{level} CI]" for head in FIGURES), "mean rank")
     blocks: list[Block] = [Quote(task_sentence(tasks, level)), Facts(_facts(tasks))]
     if tasks.aggregated:
         ranks, profile = _rank_plot(tasks, labels, level), _profile_plot(tasks, labels, level)
         difference = tasks.critical_difference
         why = difference.reason if isinstance(difference, Unavailable) else "no ranks"
+        no_profile = Absent("No profile: there are no scores on a common scale.")
         blocks += [
-            DocumentTable(
-                "Experiments over all tasks", columns, tuple(_row(aggregate) for aggregate in tasks.aggregated)
-            ),
+            DocumentTable("Experiments over all tasks", columns, tuple(map(_row, tasks.aggregated))),
             ReportFigure(ranks, ranks.caption) if ranks else Absent(f"No diagram of ranks: {why}."),
-            ReportFigure(profile, profile.caption)
-            if profile
-            else Absent("No profile: there are no scores on a common scale."),
+            ReportFigure(profile, profile.caption) if profile else no_profile,
         ]
     else:
         blocks.append(Absent(_no_aggregates(tasks)))
     if tasks.posthoc:
-        p_values = [
-            "" if isinstance(pair.p_adjusted, Unavailable) else p_text(pair.p_adjusted) for pair in tasks.posthoc
-        ]
+        adjusted = (pair.p_adjusted for pair in tasks.posthoc)
+        p_values = ["" if isinstance(p, Unavailable) else p_text(p) for p in adjusted]
         blocks.append(pair_matrix("All pairs by mean rank, p of Nemenyi", names, tasks.posthoc, p_values))
     notes = tuple(_footnotes(tasks)) if tasks.aggregated else ()
     return Section("tasks", "Several tasks", (*blocks, Items(notes, "footnotes")))
@@ -114,35 +106,25 @@ def _facts(tasks: TaskFindings) -> tuple[Fact, ...]:
 
 
 def _row(aggregate: Aggregated) -> TableRow:
-    return TableRow(
-        name_text(aggregate.name),
-        (
-            _with_interval(aggregate.iqm, aggregate.iqm_interval),
-            _with_interval(aggregate.mean, aggregate.mean_interval),
-            _with_interval(aggregate.median, aggregate.median_interval),
-            _with_interval(aggregate.gap, aggregate.gap_interval),
-            cell_of(aggregate.rank, factor),
-        ),
+    figures = (
+        _with_interval(getattr(aggregate, name), getattr(aggregate, f"{name}_interval")) for name in FIGURES.values()
     )
+    return TableRow(name_text(aggregate.name), (*figures, cell_of(aggregate.rank, factor)))
 
 
 def _with_interval(estimate: Estimate, interval: Interval | Unavailable) -> Entry:
-    if isinstance(estimate, Unavailable):
-        return Absent(estimate.reason)
     if isinstance(interval, Unavailable):
-        return cell(ShownNumber(estimate, 4), f" (no interval: {interval.reason})", value=estimate)
+        why = f" (no interval: {interval.reason})"
+        return cell_of(estimate, lambda value: (ShownNumber(value, 4), why))
     places = places_of_interval(interval)
-    return cell(ShownNumber(estimate, places), *bracket(interval, places), value=estimate)
+    return cell_of(estimate, lambda value: (ShownNumber(value, places), *bracket(interval, places)))
 
 
 def _runs_text(tasks: TaskFindings) -> str:
     """Number of runs of each experiment; a single number if all tasks have the same."""
-    texts = []
-    names = [name_text(aggregate.name) for aggregate in tasks.aggregated] or [
-        str(index + 1) for index in range(len(tasks.n))
-    ]
-    for name, runs in zip(names, tasks.n, strict=False):
-        texts.append(f"{name} {runs[0]}" if len(set(runs)) == 1 else f"{name} {', '.join(map(str, runs))}")
+    names = [name_text(aggregate.name) for aggregate in tasks.aggregated] or map(str, range(1, len(tasks.n) + 1))
+    numbers = (runs[:1] if len(set(runs)) == 1 else runs for runs in tasks.n)
+    texts = (f"{name} {', '.join(map(str, some))}" for name, some in zip(names, numbers, strict=False))
     return "; ".join(texts) or "none"
 
 
@@ -185,11 +167,10 @@ def _rank_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> RankPl
 def _profile_plot(tasks: TaskFindings, labels: Sequence[str], level: str) -> ProfilePlot | None:
     if len(tasks.thresholds) < 2:
         return None
-    order = [*labels]
     lines = []
     for position, (aggregate, runs) in enumerate(zip(tasks.aggregated, tasks.n, strict=True)):
         label, note = name_text(aggregate.name), f"n = {sum(runs)} scores"
-        index = order.index(label) if label in order else position
+        index = labels.index(label) if label in labels else position
         lines.append(StepLine(index, label, note, tasks.thresholds, aggregate.profile, aggregate.profile_band))
     text = "; ".join(f"{line.label}, {line.note}" for line in lines)
     has_band = any(line.band for line in lines)
@@ -211,10 +192,10 @@ def _footnotes(tasks: TaskFindings) -> Iterator[str]:
         f"Optimality gap: by how much scores stay below {number(tasks.optimum, None)} on average."
     )
     yield (
-        "Ranks are of the mean over runs on each task; the tasks are the blocks of Friedman's test, and say nothing "
-        "about tasks that are not here."
+        "Ranks are of the mean over runs on each task; tasks are the blocks of Friedman's test, and results hold for "
+        "these tasks only."
     )
     intervals = [aggregate.iqm_interval for aggregate in tasks.aggregated]
     methods = [interval.method for interval in intervals if isinstance(interval, Interval)]
     if methods:
-        yield f"Intervals: {methods[0]}; runs are resampled within each task, tasks are not: they are these."
+        yield f"Intervals: {methods[0]}; runs are resampled within each task, tasks are not resampled."

@@ -20,7 +20,7 @@ from deviate.model.findings import ExperimentFindings, Findings, PairFindings
 from deviate.model.records import Experiment, Series
 from deviate.report.data.rows import Row, comparison_row, description_row
 from deviate.report.document import Report
-from deviate.report.figures.bundle import CurveLine, bundle_of, line_of, number_steps, step_means
+from deviate.report.figures.bundle import bundle_of, line_of, number_steps, step_means
 from deviate.report.format import clean
 from deviate.report.forms.registry import render
 from deviate.report.parts.metric_plots import shared_counter
@@ -30,22 +30,8 @@ MOST_STEPS = 500
 """Steps of a mean curve that are written; evenly spaced where there are more."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeanCurve:
-    """The mean of a metric over runs against main-loop steps, as the script numbers them.
-
-    Attributes:
-        columns: part of the name (`curve`, `curve_low`, `curve_high`) to (step, value); the interval is pointwise and
-            has no points where fewer than two runs reported.
-    """
-
-    metric: str
-    columns: Mapping[str, tuple[tuple[int, float], ...]]
-
-    def by_name(self) -> Iterator[tuple[str, tuple[tuple[int, float], ...]]]:
-        """The points of each column under its whole name."""
-        for part, points in self.columns.items():
-            yield f"{self.metric}/{part}", points
+CURVE = "/curve"
+"""How the name of a mean curve ends; those of its interval go on with `_low` and `_high`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +42,22 @@ class AggregateRun:
         figures: by name, unrounded and finite.
         words: by name: verdicts, their reasons, and what intervals may not be taken for.
         facts: by name: where the runs come from.
+        curves: by name, (main-loop step as the script numbers it, value) of the mean over runs, and of the ends of its
+            pointwise interval, which has no points where fewer than two runs reported.
     """
 
     label: str
     figures: Mapping[str, float]
     words: Mapping[str, str]
     facts: Mapping[str, str]
-    curves: tuple[MeanCurve, ...]
+    curves: Mapping[str, tuple[tuple[int, float], ...]]
 
     def rows(self) -> dict[int, dict[str, float]]:
         """The values of all curves by step, steps rising."""
         rows: dict[int, dict[str, float]] = {}
-        for curve in self.curves:
-            for name, points in curve.by_name():
-                for step, value in points:
-                    rows.setdefault(step, {})[name] = value
+        for name, points in self.curves.items():
+            for step, value in points:
+                rows.setdefault(step, {})[name] = value
         return dict(sorted(rows.items()))
 
 
@@ -114,22 +101,13 @@ def aggregate_report(findings: Findings, document: Report, written: datetime) ->
     names = dict.fromkeys(item.experiment.name for item in findings.experiments)
     runs = []
     for place, (item, summary) in enumerate(zip(findings.experiments, document.experiments, strict=True)):
-        pair = pairs.get(place)
-        comparisons = () if pair is None else pair.comparisons
-        headline = None if pair is None else pair.headline
-        runs.append(
-            AggregateRun(
-                label=summary.label,
-                figures=_figures(item, pair),
-                words=_words(item, comparisons),
-                facts={
-                    **_facts(item.experiment, findings),
-                    **({} if pair is None else {"baseline": clean(pair.baseline)}),
-                    **({} if headline is None else {"verdict": headline.verdict.word}),
-                },
-                curves=tuple(_curves(item, findings.confidence, counter)),
-            )
-        )
+        pair, facts = pairs.get(place), _facts(item.experiment, findings)
+        if pair is not None:
+            facts["baseline"] = clean(pair.baseline)
+            facts |= {} if pair.headline is None else {"verdict": pair.headline.verdict.word}
+        words = _words(item, () if pair is None else pair.comparisons)
+        curves = dict(_curves(item, findings.confidence, counter))
+        runs.append(AggregateRun(summary.label, _figures(item, pair), words, facts, curves))
     return AggregateReport(
         name="-vs-".join(map(clean, names)),
         written=written,
@@ -214,25 +192,18 @@ def _facts(experiment: Experiment, findings: Findings) -> dict[str, str]:
 # Curves: the same runs and the same interval as in the figures of the page.
 
 
-def _curves(item: ExperimentFindings, confidence: float, counter: LoopCounter) -> Iterator[MeanCurve]:
+def _curves(
+    item: ExperimentFindings, confidence: float, counter: LoopCounter
+) -> Iterator[tuple[str, tuple[tuple[int, float], ...]]]:
     for description in item.descriptions:
         metric = description.metric.name
         scored = {score.replicate for score in description.scores}
         runs = [run for run in item.experiment.runs if run.replicate in scored and metric in run.series]
         lines = [step_means(line_of(run.series[metric])) for run in runs]
         if any(len(line.x) > 1 for line in lines):
-            yield _mean_curve(clean(metric), lines, confidence, counter)
-
-
-def _mean_curve(metric: str, lines: Sequence[CurveLine], confidence: float, counter: LoopCounter) -> MeanCurve:
-    runs = [Series(tuple(map(int, line.x)), tuple(line.y.tolist())) for line in lines]
-    band = bundle_of(runs, confidence, MOST_STEPS, MOST_STEPS).band
-    if band is None:
-        return MeanCurve(metric, {})
-    steps = [int(step) for step in number_steps(band.x, counter)]
-    columns = {"curve": band.mean, "curve_low": band.low, "curve_high": band.high}
-    points = {
-        part: [(step, value) for step, value in zip(steps, values.tolist(), strict=True) if math.isfinite(value)]
-        for part, values in columns.items()
-    }
-    return MeanCurve(metric, {part: tuple(values) for part, values in points.items()})
+            means = [Series(tuple(map(int, line.x)), tuple(line.y.tolist())) for line in lines]
+            band = bundle_of(means, confidence, MOST_STEPS, MOST_STEPS).band
+            steps = [] if band is None else [int(step) for step in number_steps(band.x, counter)]
+            for part, values in {} if band is None else {"": band.mean, "_low": band.low, "_high": band.high}.items():
+                points = zip(steps, values.tolist(), strict=True)
+                yield f"{clean(metric)}{CURVE}{part}", tuple(point for point in points if math.isfinite(point[1]))

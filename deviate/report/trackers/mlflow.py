@@ -92,12 +92,7 @@ def _metrics(run: AggregateRun, time_ms: int) -> "list[Metric]":
     from mlflow.entities import Metric
 
     figures = [Metric(_key(name), value, time_ms, 0) for name, value in run.figures.items()]
-    curves = [
-        Metric(_key(name), value, time_ms, step)
-        for curve in run.curves
-        for name, points in curve.by_name()
-        for step, value in points
-    ]
+    curves = [Metric(_key(name), value, time_ms, step) for name, points in run.curves.items() for step, value in points]
     return figures + curves
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deviate.errors import RecordError
-from deviate.report.trackers.aggregate import AggregateReport, AggregateRun
+from deviate.model.texts import numbered
+from deviate.report.trackers.aggregate import CURVE, AggregateReport, AggregateRun
 from deviate.report.trackers.registry import Written, tracker
 
 if TYPE_CHECKING:
@@ -46,8 +47,7 @@ def _run_folders(report: AggregateReport, place: Path) -> Iterator[Path]:
     """A folder for each run: that of the report where there is one run."""
     names: list[str] = []
     for run in report.runs:
-        name = _folder_name(run.label)
-        names.append(name if name not in names else f"{name}-{len(names) + 1}")
+        names.append(next(name for name in numbered(_folder_name(run.label)) if name not in names))
         yield place if len(report.runs) == 1 else place / names[-1]
 
 
@@ -103,18 +103,13 @@ def _charts(run: AggregateRun) -> "Summary":
 
     charts = [
         layout_pb2.Chart(
-            title=curve.metric,
+            title=name.removesuffix(CURVE),
             margin=layout_pb2.MarginChartContent(
-                series=[
-                    layout_pb2.MarginChartContent.Series(
-                        value=f"{curve.metric}/curve",
-                        lower=f"{curve.metric}/curve_low",
-                        upper=f"{curve.metric}/curve_high",
-                    )
-                ]
+                series=[layout_pb2.MarginChartContent.Series(value=name, lower=f"{name}_low", upper=f"{name}_high")]
             ),
         )
-        for curve in run.curves
+        for name in run.curves
+        if name.endswith(CURVE)
     ]
     layout = layout_pb2.Layout(category=[layout_pb2.Category(title="Mean over runs with interval", chart=charts)])
     value = Summary.Value(

@@ -161,9 +161,7 @@ def _row(spread: ClassStability) -> TableRow:
 
 
 def _interval(interval: Interval | Unavailable, places: int) -> Entry:
-    if isinstance(interval, Unavailable):
-        return Absent(clean(interval.reason))
-    return cell(*ends(100 * interval.low, 100 * interval.high, places), value=interval.low)
+    return cell_of(interval, lambda known: ends(100 * known.low, 100 * known.high, places))
 
 
 def footnotes(findings: Findings) -> Iterator[str]:

@@ -20,8 +20,8 @@ from deviate.report.document import (
     quantities,
 )
 from deviate.report.format import clean, confidence_text, counted, counted_of, decimals, name_text, replicates
-from deviate.report.numbers import PLUS_MINUS, ShownNumber, ends, share
-from deviate.report.parts.describe import cell_of
+from deviate.report.numbers import ShownNumber, ends, share
+from deviate.report.parts.describe import cell_of, mean_and_sd
 from deviate.stability.report import classes
 from deviate.stability.report.classes import widest_in_brief, worst_in_brief
 from deviate.stability.report.measure_labels import all_measures, find_measure, measure_text, methods, rows_of
@@ -274,12 +274,8 @@ def _steps(row: ConvergenceRow) -> Entry:
 
 
 def _mean(mean: Estimate, sd: Estimate) -> Entry:
-    if isinstance(mean, Unavailable):
-        return Absent(clean(mean.reason))
-    if isinstance(sd, Unavailable):
-        return cell(ShownNumber(mean, decimals(mean)), " s", value=mean)
-    places = decimals(sd)
-    return cell(ShownNumber(mean, places), PLUS_MINUS, ShownNumber(sd, places), " s", value=mean)
+    finer = mean if isinstance(sd, Unavailable) else sd
+    return mean_and_sd(mean, sd, None if isinstance(finer, Unavailable) else decimals(finer), "s")
 
 
 def _share(value: Estimate) -> Entry:

@@ -69,7 +69,7 @@ GOLDEN = r"""% For \input in a document that loads booktabs, graphicx;
 % \usepackage{booktabs,graphicx}
 % \begin{document}
 \begin{table}
-  \centering\emergencystretch=3em\caption{new\_one against base: test\_acc, loss (last value of each run). Mean $\pm$ SD over n runs (ddof 1; k/N: k gave a score of N that ended); variant algo+impl. Difference to base (candidate $-$ baseline, in points where the metric is in \%) with 95\% CI (Welch and permutation). p: two-sided, the larger of Welch's t-test and studentized permutation test (primary metric: not adjusted; 1 secondary quality metric: Holm, family of 1). Bold: better than every other here, by adjusted p.}\label{tab:new-one-against-base}\medskip
+  \centering\emergencystretch=3em\caption{new\_one against base: test\_acc, loss (last value of each run). Mean $\pm$ SD over n runs (ddof 1; k/N: k of N runs have a score); difference (candidate $-$ baseline) with 95\% CI (Welch and permutation); p: two-sided, the larger of Welch's t-test and studentized permutation test, not adjusted. Bold: better than every other here, by adjusted p.}\label{tab:new-one-against-base}\medskip
   \small\setlength{\tabcolsep}{3pt}
   \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
   \begin{tabular}{@{}lrrrrl@{}}

@@ -63,10 +63,9 @@ Primary metric: test_acc, higher is better, declared before the runs.
 | test_acc (%) | 93.400 ± 0.220 (6) | **94.000 ± 0.210 (6/7)**<sup>1</sup> | +0.600 [0.323 … 0.893] | 0.002 | better |
 | loss | 0.5 (6)<sup>2</sup> | 0.5 (6/7)<sup>1,2</sup> | 0<sup>3</sup> | —<sup>3</sup> | identical |
 
-new against base: test_acc, loss (last value of each run). Mean ± SD over n runs (ddof 1; k/N: k gave a score of N \
-that ended); variant algo+impl. Difference to base (candidate − baseline, in points where the metric is in %) with 95% \
-CI (Welch and permutation). p: two-sided, the larger of Welch's t-test and studentized permutation test (primary \
-metric: not adjusted; 1 secondary quality metric: Holm, family of 1). Bold: better than every other here, by adjusted p.
+new against base: test_acc, loss (last value of each run). Mean ± SD over n runs (ddof 1; k/N: k of N runs have a \
+score); difference (candidate − baseline) with 95% CI (Welch and permutation); p: two-sided, the larger of Welch's \
+t-test and studentized permutation test, not adjusted. Bold: better than every other here, by adjusted p.
 
 1. no score from replicate 6: crashed
 2. all 6 values equal
@@ -137,7 +136,7 @@ def test_metrics_stand_by_their_spread_after_the_primary_one() -> None:
 def test_several_candidates_have_a_row_each_in_every_metric() -> None:
     sides = [trained(name, n_runs=5, n_metrics=2, n_points=3, seed=i) for i, name in enumerate("abc")]
     rows = _table(_markdown(judge(sides)))
-    assert rows[0] == ["metric", "a", "candidate", "difference [95% CI]", "p (adj.)", "verdict"]
+    assert rows[0] == ["metric", "a", "candidate", "difference [95% CI]", "p (adj.: decides)", "verdict"]
     assert [row[0] for row in rows[2:]] == ["acc_0 (%), b", "acc_0 (%), c", "loss_1, b", "loss_1, c"]
     assert all(all(row) for row in rows[2:])
 

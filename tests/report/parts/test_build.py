@@ -9,7 +9,7 @@ from deviate.model.plan import PrimaryChoice
 from deviate.model.records import DrawEvent, Experiment, Series
 from deviate.replay.variants import VARIANTS
 from deviate.report.advice import warnings_of
-from deviate.report.document import Absent, DocumentTable, Failure, Report, ReportFigure, Section
+from deviate.report.document import Absent, DocumentTable, Failure, Fold, Report, ReportFigure, Section
 from deviate.report.forms.registry import render
 from deviate.report.parts.build import build_report
 from deviate.report.parts.provenance import freedom
@@ -105,7 +105,7 @@ def test_one_run_is_its_value_without_a_spread() -> None:
 def test_experiments_without_spread_are_identical_and_nothing_is_nan() -> None:
     view = build_report(judge([scored("a", [5.0] * 5), scored("b", [5.0] * 5)]))
     assert view.verdicts[0].word == "identical"
-    quantities = view.metrics[0].quantities.folds[0].blocks[0]
+    quantities = view.metrics[0].quantities.of(Fold)[0].blocks[0]
     assert isinstance(quantities, DocumentTable)
     assert not any("nan" in cell.text.lower() for row in quantities.rows for cell in row.cells)
 
@@ -258,7 +258,7 @@ def test_of_very_many_runs_a_report_shows_a_part_and_says_of_how_many() -> None:
     scores = [float(row[-1]) for row in list(report.rows())[1:]]
     drawn = metric.estimation.plot.groups[0].values  # type: ignore[attr-defined]
     assert (len(scores), len(drawn), min(drawn), max(drawn)) == (1200, 1000, min(scores), max(scores))
-    assert "Of more than 1,000 scores as many are drawn" in metric.estimation.caption
+    assert "At most 1,000 scores are drawn" in metric.estimation.caption
     listing = next(table for table in _tables(report) if "runs and their seed sets" in table.caption)
     assert len(listing.rows) == 1000
     assert listing.caption.endswith("the first 1,000 of 1200 runs")

@@ -54,7 +54,7 @@ def test_a_clean_commit_says_so() -> None:
 def test_without_a_repository_the_hash_stands_for_it() -> None:
     experiment = with_code()
     assert commit_text(experiment) == ""
-    assert "The sources have a hash instead" in changes_section(experiment, [], []).reasons[-1]
+    assert "the sources have a hash" in changes_section(experiment, [], []).reasons[-1]
 
 
 def test_a_long_change_is_cut_and_says_where_the_whole_is() -> None:
@@ -63,7 +63,7 @@ def test_a_long_change_is_cut_and_says_where_the_whole_is() -> None:
     assert len(shown.lines) == N_LINES
     assert "/project/.deviate/experiments/a/snapshot/originals/train.py" in shown.rest
     (wide,) = changes_section(with_code("a", code(diff=("+" + "x" * 5000,))), [], []).of(Changes)
-    assert len(wide.lines[0]) == LONGEST_LINE + 1
+    assert len(wide.lines[0]) == LONGEST_LINE
     assert wide.rest
 
 

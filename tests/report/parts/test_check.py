@@ -14,7 +14,6 @@ from deviate.cli.gate import Gate, check
 from deviate.model.check import CheckFindings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment
-from deviate.report.data.schema import check_schema
 from deviate.report.document import Check
 from deviate.report.forms.github import command
 from deviate.report.forms.registry import CHECK_FORMS, render
@@ -49,7 +48,7 @@ def check_forms(old: str, new: str) -> None:
         assert not re.search(r"\bnan\b|NaN[^ ]|\binf\b", text.replace("only NaN", ""))
     junit_cases(render(view, "junit"))
     json.loads(render(view, "json"), parse_constant=pytest.fail)
-    assert list(schema_flaws(render(view, "json"), check_schema)) == []
+    assert list(schema_flaws(render(view, "json"), "check")) == []
     if min(len(CASES[old]), len(CASES[new])) < 5:
         assert view.code in {0, 3}
 
@@ -71,7 +70,7 @@ def test_hostile_names_leave_every_form_whole() -> None:
     assert not any("\x1b" in line or "\r" in line for line in lines)
     assert "<script>" not in render(view, "markdown")
     assert json.loads(render(view, "json"))["metrics"][0]["outcome"] == "worse"
-    assert list(schema_flaws(render(view, "json"), check_schema)) == []
+    assert list(schema_flaws(render(view, "json"), "check")) == []
     terminal = render(view, "terminal", width=80)
     assert not set("\x1b\r\u202e") & set(terminal)
 
@@ -107,7 +106,7 @@ def test_a_side_without_a_completed_run_is_an_error_and_no_pass() -> None:
     crashed = [run(i, {}, status="crashed") for i in range(3)]
     view = check_document(found(scored("old", [0.1, 0.2, 0.3], metric), experiment("new", crashed, [metric])))
     assert (view.word, view.code) == ("incomplete", 3)
-    assert list(schema_flaws(render(view, "json"), check_schema)) == []
+    assert list(schema_flaws(render(view, "json"), "check")) == []
     assert json.loads(render(view, "json"))["records"][1]["failed"] == [{"status": "crashed", "runs": 3}]
     assert junit_cases(render(view, "junit"))["deviate check.new: records of new are complete"] == "error"
 

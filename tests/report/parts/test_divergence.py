@@ -86,11 +86,11 @@ def test_without_control_it_tells_the_command() -> None:
 
 def test_one_run_of_control_proves_nothing() -> None:
     view = divergence_section(study(equal("control", 1)))
-    assert "Fewer than two runs of the control variant" in view.reasons[0]
+    assert "The control variant has fewer than two completed runs" in view.reasons[0]
     assert view.tables[0].rows[0].cells[1].text == "not compared: fewer than two completed runs"
 
 
 def test_imported_runs_are_not_blamed() -> None:
     view = divergence_section(judge([dataclasses.replace(scored("a", [1.0, 2.0]), imported=("a.csv",))]))
     assert view.tables == ()
-    assert "imported runs" in view.reasons[0]
+    assert "Imported runs" in view.reasons[0]

@@ -9,7 +9,7 @@ from experiments import experiment, run, scored, selected, single
 
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
-from deviate.report.document import Absent, Section
+from deviate.report.document import Absent, Quote, Section
 from deviate.report.figures.write import page_figure
 from deviate.report.forms.html import template
 from deviate.report.parts.multi_comparison import many_blocks, many_lines
@@ -89,12 +89,12 @@ def test_the_lines_name_each_candidate_with_difference_interval_and_p() -> None:
     )
     findings = dataclasses.replace(_findings(experiments), primary="test_acc")
     ((first, second),) = many_lines(findings, [it.name for it in experiments])
-    (quote,) = _many(*experiments).quotes
+    (quote,) = _many(*experiments).of(Quote)
     assert first.startswith("test_acc over 3 experiments: Welch F(2, ")
     pattern = r"[+−]\d\.\d\d points \[[−\d.]+ … [−\d.]+\], p = 0\.\d{3}"
     assert re.fullmatch(rf"Dunnett against base: a {pattern}; b {pattern}", second)
-    assert quote.startswith("test_acc over 3 experiments (n: base 6, a 5, b 7): Welch F(2, ")
-    assert "95% simultaneous CI, equal variances assumed" in quote
+    assert quote.sentence.startswith("test_acc over 3 experiments (n: base 6, a 5, b 7): Welch F(2, ")
+    assert "95% simultaneous CI, equal variances assumed" in quote.sentence
 
 
 def test_the_matrix_has_each_pair_once_below_the_diagonal() -> None:
@@ -152,7 +152,7 @@ def test_names_that_would_be_markup_or_codes_are_harmless() -> None:
     page = _page(many, tasks)
     assert "<b>" not in page
     assert "&lt;b&gt;&amp;" in page
-    assert "\x1b" not in f"{many.quotes}{tasks.quotes}{page}"
+    assert "\x1b" not in f"{many.of(Quote)}{tasks.of(Quote)}{page}"
     ET.fromstring(page_figure(tasks.figures[0].plot))
 
 

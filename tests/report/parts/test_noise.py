@@ -106,7 +106,7 @@ def test_the_excess_says_which_side_of_zero_it_is_on() -> None:
 
 
 def test_without_a_variant_that_is_free_nothing_is_said_of_the_cost_of_determinism() -> None:
-    assert _view(equal("control", 3), spread("init", _scores(3, 1))).sentences == ()
+    assert _view(equal("control", 3), spread("init", _scores(3, 1))).of(str) == ()
 
 
 def test_one_variant_has_a_reason_in_place_of_tables_and_a_proof_of_its_runs() -> None:

@@ -15,7 +15,7 @@ from deviate.model.estimates import Unavailable
 from deviate.model.findings import Findings
 from deviate.model.plan import SelectedMetric
 from deviate.model.records import Experiment, Series, Status
-from deviate.report.document import DocumentTable, Items, ReportFigure, Section
+from deviate.report.document import DocumentTable, Fold, Items, ReportFigure, Section
 from deviate.report.figures.write import page_figure
 from deviate.report.forms.html import template
 from deviate.report.parts.outcomes import outcome_brief, outcome_section
@@ -90,7 +90,7 @@ def view(findings: Findings) -> Section:
 
 def shown(section: Section, kind: type[Shown]) -> list[Shown]:
     """Its tables or figures, those that are folded away after the others."""
-    folded = [block for fold in section.folds for block in fold.blocks]
+    folded = [block for fold in section.of(Fold) for block in fold.blocks]
     return [block for block in (*section.blocks, *folded) if isinstance(block, kind)]
 
 
@@ -202,7 +202,7 @@ def test_where_every_run_completed_and_nothing_else_is_to_tell_its_reason_stands
     found = judged(whole, replace(whole, name="new"))
     section = outcome_section(found, LABELS)
     (why,) = section.reasons
-    assert why.startswith("All runs that ended for reasons of their own completed; no metric has a target. Curves are")
+    assert why.startswith("All runs completed; no metric has a target. Curves are")
 
 
 def test_the_first_bands_are_drawn_and_the_rest_counted(findings: Findings) -> None:

@@ -11,7 +11,7 @@ from studies import study, usual
 
 from deviate.model.findings import Findings
 from deviate.model.records import Experiment
-from deviate.report.document import DocumentTable, Section
+from deviate.report.document import DocumentTable, Fold, Section
 from deviate.report.figures.write import page_figure
 from deviate.report.parts.build import build_report
 from deviate.report.parts.planning import planning_section
@@ -39,14 +39,14 @@ def plot_of(part: Section) -> PlanningPlot:
 
 def texts(experiments: Sequence[Experiment], *, is_paired: bool = False) -> str:
     part = part_of(judge(experiments, AnalysisOptions(is_paired=is_paired)))
-    return " ".join(part.sentences) or part.reasons[0]
+    return " ".join(part.of(str)) or part.reasons[0]
 
 
 def test_it_says_what_these_runs_could_see_as_the_verdict_does() -> None:
     findings = judge([BASE, NEW])
     told = re.search(r"difference of (\S+ points)", build_report(findings).verdicts[0].detectable)
     assert told is not None
-    assert f"These 10 + 9 runs can detect a true difference of {told[1]} (80% power)" in part_of(findings).sentences[0]
+    assert f"These 10 + 9 runs can detect a true difference of {told[1]} (80% power)" in part_of(findings).of(str)[0]
 
 
 def test_it_says_how_many_runs_the_margin_takes() -> None:
@@ -73,7 +73,7 @@ def test_pairs_are_called_pairs() -> None:
 @pytest.mark.parametrize(("scores", "why"), [([93.0], "needs 2 runs, has 1"), ([93.0] * 4, "all 4 values equal")])
 def test_without_spread_the_reason_stands_in_place(scores: list[float], why: str) -> None:
     part = part_of(judge([scored("base", scores, METRIC)]))
-    assert part.reasons[0] == f"What numbers of runs can detect is not stated: {why}."
+    assert part.reasons[0] == f"The detectable differences are unknown: {why}."
     assert part.figures == ()
 
 
@@ -112,7 +112,7 @@ def test_a_number_in_the_thousands_is_in_the_table_but_does_not_squeeze_the_figu
     narrow = selected(is_primary=True, unit="%", margin=0.02)
     part = part_of(judge([scored("base", with_moments(10, 93.4, 0.3, RNG), narrow), NEW]))
     assert max(n for n, _ in plot_of(part).points) <= 50
-    (table,) = part.folds[0].blocks
+    (table,) = part.of(Fold)[0].blocks
     assert isinstance(table, DocumentTable)
     assert max(int(row.label) for row in table.rows) > 1000
 

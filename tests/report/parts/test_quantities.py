@@ -7,7 +7,7 @@ from experiments import scored, with_moments
 from samples import sample
 
 from deviate.model.findings import Findings
-from deviate.report.document import Absent, CandidateVerdict, DocumentTable, TableRow
+from deviate.report.document import Absent, CandidateVerdict, DocumentTable, Fold, TableRow
 from deviate.report.parts.build import build_report
 from deviate.stats.estimates.bootstrap import Resamples
 from deviate.stats.judge import judge
@@ -38,7 +38,7 @@ def table(findings: Findings) -> dict[str, TableRow]:
 
 
 def rows_of(findings: Findings) -> tuple[TableRow, ...]:
-    quantities = build_report(findings).metrics[0].quantities.folds[0].blocks[0]
+    quantities = build_report(findings).metrics[0].quantities.of(Fold)[0].blocks[0]
     assert isinstance(quantities, DocumentTable)
     return quantities.rows
 

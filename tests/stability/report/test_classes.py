@@ -36,7 +36,7 @@ def _classes(it: SetStability) -> Section:
 
 def test_a_class_that_is_no_wider_than_chance_makes_one_says_so() -> None:
     it = dataclasses.replace(one_set(0, "test", 8), expected_largest_sd=0.05)
-    assert _classes(it).sentences[1].endswith("a range of about 2.7 points. Class 3 has no more.")
+    assert _classes(it).of(str)[1].endswith("a range of about 2.7 points. Class 3 has no more.")
     assert _lines(it)[1].endswith("60 examples, no more than expected by chance.")
     assert "chance" not in _lines(one_set(0, "test", 8))[1]
 
@@ -45,7 +45,7 @@ def test_classes_that_no_run_changes_have_no_least_steady_one() -> None:
     it = one_set(0, "test", 8)
     still = tuple(dataclasses.replace(one, accuracies=(0.5,) * 8, sd=0.0) for one in it.classes)
     steady = dataclasses.replace(it, classes=still)
-    assert _classes(steady).sentences == ("The accuracy of each class is the same in all 8 runs.",)
+    assert _classes(steady).of(str) == ("The accuracy of each class is the same in all 8 runs.",)
     assert not any("least steady" in line for line in _lines(dataclasses.replace(steady, groups=())))
 
 
@@ -53,7 +53,7 @@ def test_a_class_without_spread_says_why() -> None:
     it = one_set(0, "test", 8)
     plain = dataclasses.replace(it.classes[0], sd=Unavailable(Reason.SINGLE_RUN), ratio=Unavailable(Reason.NO_SPREAD))
     part = _classes(dataclasses.replace(it, classes=(plain,)))
-    assert part.sentences[0] == "No class has a spread: 1 run: spread unknown."
+    assert part.of(str)[0] == "No class has a spread: 1 run: spread unknown."
     assert [isinstance(cell, Absent) for cell in part.tables[0].rows[0].cells] == [
         False,
         False,

@@ -10,7 +10,7 @@ from stabilities import FEW, everything, one_set, values_set, with_stability
 from deviate.model.estimates import Unavailable
 from deviate.model.phrases import Reason
 from deviate.model.stability import Measure, SetStability, StabilityFindings
-from deviate.report.document import Absent, DocumentTable, ReportFigure, Section
+from deviate.report.document import Absent, DocumentTable, Fold, ReportFigure, Section
 from deviate.stability.report.sections import brief_lines, stability_section
 from deviate.stats.judge import judge
 
@@ -58,7 +58,7 @@ def test_why_something_asked_for_is_not_there_is_said_with_its_experiment() -> N
 
 def test_the_first_sentence_sets_disagreement_beside_accuracy() -> None:
     it = dataclasses.replace(one_set(0, "test", 8), accuracies=(0.930, 0.934))
-    first = _alone(it).sentences[0]
+    first = _alone(it).of(str)[0]
     assert first == (
         "Two runs of small disagree on 8.20 % of the 10,000 examples of test [95% CI 7.70 … 8.70], although the "
         "accuracies of all 2 runs lie within 0.40 points (93.00 … 93.40 %)."
@@ -68,19 +68,19 @@ def test_the_first_sentence_sets_disagreement_beside_accuracy() -> None:
 @pytest.mark.parametrize(("n", "told"), [(8, ", mean over the pairs of 8 runs."), (2, ", from one pair of runs.")])
 def test_without_accuracies_the_first_sentence_says_how_many_runs_there_are(n: int, told: str) -> None:
     silent = dataclasses.replace(one_set(0, "test", n), accuracies=())
-    assert _alone(silent).sentences[0].endswith(told)
+    assert _alone(silent).of(str)[0].endswith(told)
 
 
 def test_disagreement_below_the_difference_of_accuracies_is_no_although() -> None:
     it = dataclasses.replace(one_set(0, "test", 8), accuracies=(0.70, 0.93))
-    first = _alone(it).sentences[0]
+    first = _alone(it).of(str)[0]
     assert "although" not in first
     assert "; the accuracies of 2 runs range over 23 points (70 … 93 %)" in first
 
 
 def test_runs_that_never_disagree_are_told_in_words() -> None:
     equal = dataclasses.replace(one_set(0, "test", 8), measures=(Measure("churn", 0.0, FEW),))
-    assert _alone(equal).sentences == (
+    assert _alone(equal).of(str) == (
         "All 8 runs of small predict the same class for each of the 10,000 examples of test.",
     )
 
@@ -88,7 +88,7 @@ def test_runs_that_never_disagree_are_told_in_words() -> None:
 def test_a_measure_that_is_not_there_has_its_reason() -> None:
     it = dataclasses.replace(one_set(0, "test", 1), measures=(Measure("churn", Unavailable("takes 2 runs"), FEW),))
     part = _alone(it)
-    assert part.sentences[0].endswith("is unknown: takes 2 runs.")
+    assert part.of(str)[0].endswith("is unknown: takes 2 runs.")
     (churn,) = [row for row in part.tables[0].rows if row.label == "churn"]
     assert isinstance(churn.cells[0], Absent)
 
@@ -103,9 +103,9 @@ def test_figures_without_intervals_say_why_once() -> None:
 def test_outputs_that_are_no_classes_are_told_by_their_correlation() -> None:
     part = _alone(values_set(0, "val", 8))
     assert re.match(
-        r"Outputs of two runs of small on the 500 examples of val: correlation 0\.892\d? \[", part.sentences[0]
+        r"Outputs of two runs of small on the 500 examples of val: correlation 0\.892\d? \[", part.of(str)[0]
     )
-    assert part.sentences[0].endswith("], mean over the pairs of 8 runs.")
+    assert part.of(str)[0].endswith("], mean over the pairs of 8 runs.")
     assert "Outputs are not classes, so disagreement is not defined." in part.footnotes
     assert part.figures == ()
 
@@ -113,12 +113,12 @@ def test_outputs_that_are_no_classes_are_told_by_their_correlation() -> None:
 def test_a_correlation_that_is_not_there_has_its_reason() -> None:
     reason = Unavailable("1 run: no pair to compare")
     single = dataclasses.replace(values_set(0, "val", 1), measures=(Measure("pearson", reason, reason),))
-    (told,) = _alone(single).sentences
+    (told,) = _alone(single).of(str)
     assert told.endswith("of val is unknown: 1 run: no pair to compare.")
 
 
 def test_the_least_stable_examples_are_listed_with_their_votes() -> None:
-    (fold,) = _parts(everything().stability)["Predictions on test"].folds
+    (fold,) = _parts(everything().stability)["Predictions on test"].of(Fold)
     first = fold.blocks[0].rows[1]
     assert (first.label, [it.text for it in first.cells]) == ("17", ["1", "53 %", "1: 5, 3: 3"])
 
@@ -134,9 +134,9 @@ def test_a_criterion_that_no_run_meets_has_one_row_and_times_that_nobody_has_non
         rows=(dataclasses.replace(second.rows[0], seconds_mean=absent, seconds_relative_range=absent),),
     )
     never = _parts(StabilityFindings(convergence=(dataclasses.replace(first, rows=(row,)),)))["Time to convergence"]
-    assert [it.label for it in never.folds[0].blocks[0].rows if it.group == "never"] == ["converged runs"]
+    assert [it.label for it in never.of(Fold)[0].blocks[0].rows if it.group == "never"] == ["converged runs"]
     untimed = _parts(StabilityFindings(convergence=(bare,)))["Time to convergence"]
-    assert [it.label for it in untimed.folds[0].blocks[0].rows] == ["converged runs", "steps", "steps, range"]
+    assert [it.label for it in untimed.of(Fold)[0].blocks[0].rows] == ["converged runs", "steps", "steps, range"]
     assert untimed.footnotes == ("The times of reported values were not recorded, so only steps are shown.",)
 
 
