@@ -29,6 +29,7 @@ def test_filled_lines_fit_and_keep_every_letter(text: str, width: int) -> None:
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=4), WIDTHS)
+@example([("", "", "\u200da")], 40)
 @example([("", "", "aa 中中"), (f"{'a' * 6}b{'中' * 8}", "aaa中中", "a")], 40)
 @example([(f"{'a' * 11}{'中' * 9}", "中字", "aaaa")], 40)
 def test_a_table_fits(rows: list[tuple[str, str, str]], width: int) -> None:
