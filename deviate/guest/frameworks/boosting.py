@@ -283,9 +283,8 @@ class LightGBM(Boosting):
         self.module = module
         self.watch(module, "Booster")
         self.context.observe(module.Booster, "__init__", before=self._record_training, where="lightgbm.seed")
-        for name in ("_param_dict_to_str", "param_dict_to_str"):  # the latter up to version 3
-            if hasattr(module, name) and (self.streams.is_active or self.context.controls):
-                setattr(module, name, self._spelling(getattr(module, name)))
+        if self.streams.is_active or self.context.controls:
+            module._param_dict_to_str = self._spelling(module._param_dict_to_str)
         for name in ("eval_train", "eval_valid"):
             self.context.observe(module.Booster, name, after=self._report)
         self.context.observe(module.Booster, "update", before=self._begin_iteration, after=self._see_iteration)
@@ -466,9 +465,7 @@ class XGBoost(Boosting):
 
     def patch_callbacks(self, module: Any) -> None:
         """The container of callbacks is called at each iteration, also where there are none."""
-        container, managed = getattr(module, "CallbackContainer", None), self.managed
-        if container is None:  # before version 1.3
-            return
+        container, managed = module.CallbackContainer, self.managed
         managed.patch(container, "before_training", before=lambda self, *args, **kwargs: managed.begin(self))
         managed.patch(container, "before_iteration", before=lambda self, *args, **kwargs: managed.step(self))
         managed.patch(container, "_update_history", before=self._report)

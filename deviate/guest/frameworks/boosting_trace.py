@@ -87,7 +87,7 @@ def data_parts(data: Any, target: Any = None) -> dict[str, Any]:
 
 
 def features_of(data: Any) -> Any:
-    """The features of a `DMatrix`, or of a `Pool` of numbers; None where it does not give them back."""
+    """The features of a `DMatrix`, or of a `Pool`; None of a pool with categories, which does not give them back."""
     if hasattr(data, "get_cat_feature_indices"):
         return None if data.get_cat_feature_indices() else data.get_features()
-    return data.get_data() if hasattr(data, "get_data") else None  # from version 1.7
+    return data.get_data()

@@ -25,16 +25,11 @@ def install(module: Any, context: AdapterContext) -> None:
 
 
 def _install_hdf5(module: Any, context: AdapterContext) -> None:
-    """Inform the write guard of each file before it is opened.
-
-    Source: h5py, File Objects, Opening & creating files; without a mode, h5py 2 opens for appending.
-    """
-    default = "a" if str(module.__version__).startswith("2.") else "r"
+    """Inform the write guard of each file before it is opened, for reading where there is no mode."""
 
     def open_file(self: Any, name: Any, mode: Any = None, *args: Any, **kwargs: Any) -> None:
         if is_path(name):
-            mode = mode or default
-            if mode == "r":
+            if mode in (None, "r"):
                 context.guard.before_reading(name)
             else:
                 context.guard.before_writing(name, is_emptied=mode in EMPTYING)

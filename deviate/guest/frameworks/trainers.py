@@ -30,17 +30,12 @@ def install(module: Any, context: AdapterContext) -> None:
         logs = context.part(_Logs)
         logs.patch(module.Trainer if name.endswith("trainer") else module.CallbackHandler)
     elif name.endswith(LOOP):
-        _follow_lightning(_class(module, "FitLoop"), Managed(context))
+        _follow_lightning(module._FitLoop, Managed(context))
     else:
-        _record_lightning(_class(module, "LoggerConnector"), Managed(context))
+        _record_lightning(module._LoggerConnector, Managed(context))
 
 
 # ---------------------------------------------------------------- Lightning
-
-
-def _class(module: Any, name: str) -> Any:
-    """A class, by its current name, or by its former public name before Lightning 2."""
-    return getattr(module, "_" + name, None) or getattr(module, name)
 
 
 def _follow_lightning(loop: Any, managed: Managed) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from deviate.model.comparisons import Comparison, Description, Equivalence
 from deviate.model.estimates import Estimate, Interval, Test, Unavailable
 from deviate.model.findings import Findings
-from deviate.registry import wing
 from deviate.report.data.published import figure_of
 from deviate.report.document import Report
 from deviate.report.format import p_cell
@@ -75,7 +74,6 @@ An empty pair of braces keeps the space behind a command. Names: deviate, the ex
 digits are spelt. Of p-values the sign is part: $p \deviate...PAdjusted$.
 CI is the interval of the mean, Difference is candidate minus baseline, EffectSize is Hedges' g, Superiority is
 P(candidate > baseline). A missing figure is --, with the reason behind its line.
-Of captured predictions the set follows the experiment: Churn, Pearson, CKA in percent or as correlations; WorstClass.
 A paper may read several such files: the same figure may stand in each, one name for two figures is an error."""
 DEFINED = r"""\providecommand{\deviatefigure}[2]{%
   \long\def\deviatemeant{#2}%
@@ -118,8 +116,7 @@ def macros_of(findings: Findings, report: Report) -> tuple[Macro, ...]:
     for (index, description, comparison), prefix in zip(places, prefixes(names, endings, commands), strict=True):
         macros += [macro.behind(prefix) for macro in _description(description)]
         macros += [macro.behind(prefix) for macro in _comparison(comparison)] if index and findings.pairs else []
-    commands = [macro.name.removeprefix("deviate") for macro in macros]
-    return (*macros, *wing("stability.report.paper").stability_macros(findings, experiment_prefixes, commands))
+    return tuple(macros)
 
 
 def _experiments(findings: Findings, report: Report) -> list[tuple[str, ...]]:

@@ -22,7 +22,6 @@ class Words:
     """Display properties of a measure.
 
     Attributes:
-        command: its LaTeX command, without what goes before and behind.
         scale: factor from the findings to what is shown: 100 for shares.
         unit: of the figure shown; points for differences and spreads of shares.
         brief: its label where a column is narrow; empty where that is short enough.
@@ -30,7 +29,6 @@ class Words:
     """
 
     label: str
-    command: str
     how: str
     scale: float = 1.0
     unit: str = ""
@@ -47,46 +45,46 @@ class Words:
 in_percent = partial(Words, scale=100, unit="%")
 in_points = partial(Words, scale=100, unit="points")
 MEASURES: dict[MeasureName, Words] = {
-    "churn": in_percent("churn", "Churn", "share of examples on which two runs disagree, mean over pairs"),
+    "churn": in_percent("churn", "share of examples on which two runs disagree, mean over pairs"),
     "majority-agreement": in_percent(
-        "agreement with the majority", "MajorityAgreement",
+        "agreement with the majority",
         "share of examples on which a run agrees with most runs, mean over runs", brief="majority agreement",
     ),
     "unstable-examples": in_percent(
-        "unstable examples", "UnstableExamples", "share of examples on which not all runs agree; grows with n"
+        "unstable examples", "share of examples on which not all runs agree; grows with n"
     ),
     "pearson": Words(
-        "correlation of outputs (Pearson)", "Pearson", "of flattened outputs, mean over pairs",
+        "correlation of outputs (Pearson)", "of flattened outputs, mean over pairs",
         is_bounded=True, brief="Pearson correlation",
     ),
     "spearman": Words(
-        "correlation of ranks (Spearman)", "Spearman", "of flattened outputs, mean over pairs",
+        "correlation of ranks (Spearman)", "of flattened outputs, mean over pairs",
         is_bounded=True, brief="Spearman correlation",
     ),
     "cka": Words(
-        "similarity of outputs (linear CKA)", "CKA", "1: equal up to rotation; mean over pairs",
+        "similarity of outputs (linear CKA)", "1: equal up to rotation; mean over pairs",
         is_bounded=True, brief="linear CKA",
     ),
     "ensemble-accuracy": in_points(
-        "gain of two runs averaged: accuracy", "EnsembleGain", "mean output of two runs minus single run",
+        "gain of two runs averaged: accuracy", "mean output of two runs minus single run",
         is_signed=True, brief="gain, accuracy",
     ),
     "ensemble-cross-entropy": Words(
-        "gain of two runs averaged: cross-entropy", "EnsembleLoss", "mean output of two runs minus single run",
+        "gain of two runs averaged: cross-entropy", "mean output of two runs minus single run",
         is_signed=True, brief="gain, cross-entropy",
     ),
-    "accuracy-sd": in_points("SD of the accuracy", "AccuracySD", "over runs, ddof 1", brief="accuracy SD"),
+    "accuracy-sd": in_points("SD of the accuracy", "over runs, ddof 1", brief="accuracy SD"),
     "cross-entropy-sd": Words(
-        "SD of the cross-entropy", "CrossEntropySD", "over runs, ddof 1", brief="cross-entropy SD"
+        "SD of the cross-entropy", "over runs, ddof 1", brief="cross-entropy SD"
     ),
-    "ece": in_percent("calibration error (ECE)", "ECE", "expected, mean over runs", brief="ECE"),
-    "ece-sd": in_points("SD of the calibration error", "ECESD", "over runs, ddof 1", brief="ECE SD"),
+    "ece": in_percent("calibration error (ECE)", "expected, mean over runs", brief="ECE"),
+    "ece-sd": in_points("SD of the calibration error", "over runs, ddof 1", brief="ECE SD"),
     "weight-distance": Words(
-        "distance of weights", "WeightDistance", "L2 after scaling each to length 1, mean over pairs; at most 2"
+        "distance of weights", "L2 after scaling each to length 1, mean over pairs; at most 2"
     ),
 }  # fmt: skip
 """Measures in report order."""
-SHARE = in_percent("", "", "")
+SHARE = in_percent("", "")
 
 
 def scale_number(value: float, places: int | None, words: Words) -> ShownNumber:

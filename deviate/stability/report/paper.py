@@ -1,71 +1,28 @@
-"""What a paper takes of stability: LaTeX commands, tables, and the publications to cite."""
+"""What a paper takes of stability: tables, and the publications to cite."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from deviate.model.estimates import Interval, Unavailable
 from deviate.model.findings import Findings
-from deviate.model.stability import GroupMeasure, GroupStability, Measure, SetStability
+from deviate.model.stability import GroupMeasure, GroupStability, Measure
 from deviate.report.document import Absent, Cell, DocumentTable, Entry, TableRow, cell
 from deviate.report.format import clean, name_text
-from deviate.report.numbers import ShownNumber, factor, share
-from deviate.report.paper.macros import Macro, maths, of_ends, of_estimate, prefixes
+from deviate.report.numbers import ShownNumber, share
 from deviate.report.parts.describe import Footnotes, absent
 from deviate.report.parts.table import EMPTY, short
 from deviate.stability.measures.intervals import JACKKNIFE
-from deviate.stability.report.classes import Rate, class_places, group_name, places_of, present_rates, spread_pieces
+from deviate.stability.report.classes import Rate, group_name, places_of, present_rates, spread_pieces
 from deviate.stability.report.measure_labels import (
     MEASURES,
     all_measures,
     figure_pieces,
     find_measure,
     methods,
-    places_for,
-    scale_number,
 )
 from deviate.stability.report.sets import sets_by_name
 
 NOT_MEASURED = Absent("not measured")
-OF_CLASSES = ("WorstClass", "WorstClassSD", "WorstClassRange", "WorstClassRatio")
-OF_MEASURES = tuple(f"{words.command}{end}" for words in MEASURES.values() for end in ("", "Low", "High"))
-ENDINGS = (*OF_MEASURES, "Examples", *OF_CLASSES)
-
-
-def stability_macros(
-    findings: Findings, experiment_prefixes: Sequence[tuple[str, ...]], commands: Sequence[str]
-) -> Iterator[Macro]:
-    """LaTeX commands of the stability figures; none where nothing was captured.
-
-    Args:
-        experiment_prefixes: how the command names of each experiment begin. commands: names already in use.
-    """
-    sets, weights = findings.stability.sets, findings.stability.weights
-    of_sets = [(one.experiment, one.name, _set_macros(one)) for one in sets]
-    of_weights = [(one.experiment, "weights", _measure_macros(one.distance)) for one in weights]
-    groups = of_sets + of_weights
-    names = [(*experiment_prefixes[experiment], name) for experiment, name, _ in groups]
-    for prefix, (_, _, macros) in zip(prefixes(names, ENDINGS, commands), groups, strict=True):
-        yield from (macro.behind(prefix) for macro in macros)
-
-
-def _set_macros(captured: SetStability) -> Iterator[Macro]:
-    yield Macro("Examples", maths(ShownNumber(captured.n_examples, 0)))
-    for measure in captured.measures:
-        yield from _measure_macros(measure)
-    if captured.classes:
-        first = captured.classes[0]
-        places = class_places(first)
-        yield Macro("WorstClass", maths(str(first.label)), "the class whose accuracy has the largest SD over runs")
-        for name, value in (("SD", first.sd), ("Range", first.range)):
-            yield of_estimate(f"WorstClass{name}", value, lambda one: (ShownNumber(100 * one, places),))
-        yield of_estimate("WorstClassRatio", first.ratio, factor)
-
-
-def _measure_macros(measure: Measure) -> Iterator[Macro]:
-    words = MEASURES[measure.name]
-    places = places_for(measure.value, measure.interval, words)
-    yield of_estimate(words.command, measure.value, lambda value: (scale_number(value, places, words),))
-    yield from of_ends(words.command, measure.interval, lambda value: (ShownNumber(words.scale * value, places),))
 
 
 def citations(findings: Findings) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Stability in a paper: tables, commands, answers of the checklist."""
+"""Stability in a paper: tables and figures."""
 
 import dataclasses
 import re
@@ -17,7 +17,6 @@ from deviate.model.stability import StabilityFindings
 from deviate.report.figures.pictures import pictures
 from deviate.report.files import write_paper
 from deviate.report.paper.files import further_tables, paper_files
-from deviate.report.paper.macros import macros_of
 from deviate.report.parts.build import build_report
 from deviate.stats.judge import judge
 
@@ -112,10 +111,3 @@ def test_figures_are_files_named_after_what_they_show() -> None:
     names = [it.name for it in pictures(build_report(everything()))]
     assert "steps-test" in names
     assert len(names) == len(set(names))
-
-
-def test_a_command_without_interval_says_why() -> None:
-    (low,) = [
-        it for it in macros_of(everything(3), build_report(everything(3))) if it.name == "deviateSmallTestChurnLow"
-    ]
-    assert (low.body, low.remark) == ("--", "takes 5 runs")

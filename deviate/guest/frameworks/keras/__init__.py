@@ -11,10 +11,8 @@ from .proof import TRAINERS, Watch
 from .streams import Keras, set_random_seed
 
 CALLBACKS = (
-    "keras.src.callbacks",  # Keras 3, and 2.13 to 2.15
+    "keras.src.callbacks",
     "tf_keras.src.callbacks",
-    "keras.callbacks",  # up to 2.12
-    "tensorflow.python.keras.callbacks",  # TensorFlow up to 2.5
 )
 SEEDS = "keras.src.utils.rng_utils"
 STREAMS: dict[str, Callable[[Keras, Any], None]] = {

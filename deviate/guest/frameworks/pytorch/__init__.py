@@ -21,7 +21,7 @@ def install(module: Any, context: AdapterContext) -> None:
     from .regions import Forwards, patch_loading, patch_regions
 
     context.recorder.event("environment", build_facts(module))
-    taps.is_compiling = module.compiler.is_compiling if hasattr(module, "compiler") else taps.is_compiling
+    taps.is_compiling = module.compiler.is_compiling
 
     def save(*args: Any, **kwargs: Any) -> None:
         """Inform the write guard: PyTorch opens the file in C, which audit hooks do not see."""

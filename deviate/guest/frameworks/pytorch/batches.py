@@ -124,7 +124,6 @@ def memory(tensor: Any) -> int:
     It is the storage and not the address, which the script may fill again for the next batch.
     """
     try:
-        storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()
-        return int(storage._cdata)
+        return int(tensor.untyped_storage()._cdata)
     except (NotImplementedError, RuntimeError):
         return id(tensor)

@@ -53,19 +53,17 @@ class Holding:
             return bool(mode) != is_deterministic or (is_deterministic and bool(warn_only) != is_warning)
 
         call = "torch.use_deterministic_algorithms"
-        if hasattr(torch, "use_deterministic_algorithms"):
-            options = {"warn_only": True} if is_warning else {}
-            torch._C._set_deterministic_algorithms(is_deterministic, **options)
-            self._tell(factor, call, "%s%s" % (is_deterministic, ", warn_only=True" * is_warning), "", 0, "set")
-            # The public function also informs the compiler, which takes seconds to import.
-            if INDUCTOR in sys.modules:
-                sys.modules[INDUCTOR].deterministic = is_deterministic  # type: ignore[attr-defined]
-            elif is_deterministic:
-                os.environ["TORCHINDUCTOR_DETERMINISTIC"] = "1"
-            else:
-                os.environ.pop("TORCHINDUCTOR_DETERMINISTIC", None)
-            self._guard(factor, call, torch, "use_deterministic_algorithms", undoes)
-            self._guard(factor, "torch.set_deterministic_debug_mode", torch._C, "_set_deterministic_algorithms", undoes)
+        torch._C._set_deterministic_algorithms(is_deterministic, warn_only=is_warning)
+        self._tell(factor, call, "%s%s" % (is_deterministic, ", warn_only=True" * is_warning), "", 0, "set")
+        # The public function also informs the compiler, which takes seconds to import.
+        if INDUCTOR in sys.modules:
+            sys.modules[INDUCTOR].deterministic = is_deterministic  # type: ignore[attr-defined]
+        elif is_deterministic:
+            os.environ["TORCHINDUCTOR_DETERMINISTIC"] = "1"
+        else:
+            os.environ.pop("TORCHINDUCTOR_DETERMINISTIC", None)
+        self._guard(factor, call, torch, "use_deterministic_algorithms", undoes)
+        self._guard(factor, "torch.set_deterministic_debug_mode", torch._C, "_set_deterministic_algorithms", undoes)
         self.switch(factor, "torch.backends.cudnn.deterministic", "_set_cudnn_deterministic", is_deterministic)
         if is_warning:
             patch_warnings(self.context)

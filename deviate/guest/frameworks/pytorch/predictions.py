@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 import weakref
-from contextlib import nullcontext
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable
@@ -118,8 +117,8 @@ class Predictions(Loops):
         self.context = context
         self.trained = trained
         self.kinds = Kinds(torch)
-        self.without_functions = getattr(torch._C, "DisableTorchFunctionSubclass", nullcontext)
-        self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
+        self.without_functions = torch._C.DisableTorchFunctionSubclass
+        self.is_compiling = torch.compiler.is_compiling
         self.origins = TensorOrigins(context, self.kinds)
         self.around = Surroundings(context, self.kinds)
         self.losses = Losses(self)
@@ -143,15 +142,12 @@ class Predictions(Loops):
 
     def patch(self) -> None:
         """Observe updates of weights."""
-        register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
-        if register is None:
-            return
 
         def moves(optimizer: Any, args: Any, kwargs: Any) -> None:
             if (self.loops or self.tried is not None) and not self.is_compiling():
                 self.run_guarded("a step of an optimizer", self._see_step, optimizer)
 
-        register(moves)
+        sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(moves)
 
     def run_guarded(self, where: str, act: Callable[..., object], *args: Any) -> None:
         with self.recorder.guarded(where):

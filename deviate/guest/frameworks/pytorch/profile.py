@@ -23,9 +23,7 @@ def install_profile(torch: Any, context: AdapterContext) -> None:
     window = ProfiledWindow(context, FRAMEWORK, profiler.begin, profiler.end)
     profiler.give_way(window, context)
     window.patch()
-    register = getattr(sys.modules.get("torch.optim.optimizer"), "register_optimizer_step_post_hook", None)
-    if register is not None:  # PyTorch 2.0
-        register(lambda *_: window.update())
+    sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(lambda *_: window.update())
 
 
 class Profiler:

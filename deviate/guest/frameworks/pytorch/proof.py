@@ -295,9 +295,7 @@ class TorchProof(Observations):
 
         self.context.observe(self.torch.optim.Optimizer, "__init__", after=note)
         self.recorder.weight_versions = self.trained.versions
-        optim = sys.modules["torch.optim.optimizer"]
-        if hasattr(optim, "register_optimizer_step_post_hook"):  # from version 2.0
-            optim.register_optimizer_step_post_hook(self._see_step)
+        sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(self._see_step)
 
     def _see_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if not taps.is_compiling() and not self.context.is_beside():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import sys
 import weakref
-from contextlib import suppress
 from importlib import import_module
 from itertools import chain
 from threading import get_ident
@@ -38,7 +37,7 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
     _patch_constructors(torch.nn.Module, context.streams)
     _patch_initialisers(torch.nn.init, context.streams)
     _collect_device_constructors()
-    is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
+    is_compiling = torch.compiler.is_compiling
     draws = [name for name in DRAWS if hasattr(torch, name)]
     early = context.part(EarlyDraws)
     early.patch(torch, draws, "torch", orders={"randperm": always}, is_passing=is_compiling)
@@ -48,8 +47,7 @@ def patch_regions(torch: Any, context: AdapterContext) -> None:
 
 def _collect_device_constructors() -> None:
     """Let PyTorch collect the functions to which a default device applies, once and for all, while they are its own."""
-    with suppress(ImportError):  # before PyTorch 2.0
-        import_module("torch.utils._device")._device_constructors()
+    import_module("torch.utils._device")._device_constructors()
 
 
 def _patch_constructors(module: Any, streams: Streams) -> None:
@@ -111,7 +109,7 @@ class Forwards:
     def patch(self) -> None:
         module, streams, forwards, context = self.torch.nn.Module, self.streams, self, self.context
         original = module.__call__
-        is_compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", bool)
+        is_compiling = self.torch.compiler.is_compiling
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
             # A compiler reads this as a plain call; other threads draw from whatever is in place.

@@ -55,9 +55,7 @@ def _make_proof(context: AdapterContext) -> SklearnProof:
 
 def _watch_metrics(module: Any, capture: Any) -> None:
     """Patch the decorator that defines all functions of `sklearn.metrics`."""
-    original = getattr(module, "validate_params", None)
-    if original is None:  # before version 1.2
-        return
+    original = module.validate_params
 
     def validate_params(*args: Any, **kwargs: Any) -> Any:
         decorate = original(*args, **kwargs)

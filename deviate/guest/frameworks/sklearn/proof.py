@@ -44,12 +44,8 @@ class SklearnProof(Observations):
 
     def patch(self, base: Any) -> None:
         """Patch the decorator through which scikit-learn defines all `fit` methods."""
-        original = getattr(base, "_fit_context", None)
-        if original is not None:  # from version 1.3
-            base._fit_context = wraps_like(
-                lambda *args, **kwargs: self._decorator(original(*args, **kwargs)),
-                original,
-            )
+        original = base._fit_context
+        base._fit_context = wraps_like(lambda *args, **kwargs: self._decorator(original(*args, **kwargs)), original)
 
     def _decorator(self, decorate: Any) -> Any:
         def decorate_method(method: Any) -> Any:

@@ -17,7 +17,7 @@ from ...seeds import wraps_like
 DETERMINISM = "tensorflow.config.experimental.enable_op_determinism"
 TF32 = "tensorflow.config.experimental.enable_tensor_float_32_execution"
 VARIABLES = ("TF_DETERMINISTIC_OPS", "TF_CUDNN_DETERMINISTIC")
-"""What a script sets before the import, for TensorFlow up to 2.7; later ones still read the first."""
+"""What scripts set before the import; TensorFlow reads the first."""
 
 
 class TensorFlowControls:
@@ -31,7 +31,7 @@ class TensorFlowControls:
     def apply(self) -> None:
         experimental = self.module.config.experimental
         self._hold_kernels(experimental, self.context.controls.get("kernels"))
-        if self.context.controls.get("precision") == "full" and hasattr(experimental, TF32.rpartition(".")[2]):
+        if self.context.controls.get("precision") == "full":
             self._ask_for("precision", TF32, False, experimental.enable_tensor_float_32_execution)
             self._ignore(experimental, TF32, "precision", lambda enabled=True: bool(enabled))
         if "threads" in self.context.controls:
@@ -42,11 +42,7 @@ class TensorFlowControls:
                 self._ignore(threading, call, "threads")
 
     def _hold_kernels(self, experimental: Any, level: str | None) -> None:
-        name = DETERMINISM.rpartition(".")[2]
         if level is None:
-            return
-        if not hasattr(experimental, name):
-            self._by_variables(level)
             return
         if level == "deterministic":
             self._ask_for("kernels", DETERMINISM, True, lambda enabled: experimental.enable_op_determinism())
@@ -54,20 +50,9 @@ class TensorFlowControls:
         variables = [variable for variable in VARIABLES if os.environ.get(variable, "0") not in ("", "0", "false")]
         for variable in variables:
             self.context.recorder.event("control", "kernels", variable, os.environ[variable], "", 0, "overridden")
-        if variables and hasattr(self.config, "disable_op_determinism"):
+        if variables:
             self.config.disable_op_determinism()
         self._ignore(experimental, DETERMINISM, "kernels")
-
-    def _by_variables(self, level: str) -> None:
-        """Up to 2.7: read by kernels when they are made.
-
-        Source: NVIDIA, framework-determinism, table for TensorFlow 2.1 to 2.7.
-        """
-        for variable in VARIABLES:
-            if level == "deterministic":
-                self._ask_for("kernels", variable, "1", lambda value, name=variable: os.environ.update({name: value}))  # type: ignore[misc]
-            elif os.environ.pop(variable, None):
-                self.context.recorder.event("control", "kernels", variable, "1", "", 0, "overridden")
 
     def _ask_for(self, factor: str, call: str, value: object, act: Callable[[Any], object]) -> None:
         act(value)
@@ -100,7 +85,7 @@ class TensorFlowControls:
     def facts(self) -> dict[str, object]:
         """The settings at the end of the run; reading them earlier would initialise devices and fix thread counts."""
         config = self.module.config
-        build = self.module.sysconfig.get_build_info() if hasattr(self.module.sysconfig, "get_build_info") else {}
+        build = self.module.sysconfig.get_build_info()
         facts: dict[str, object] = {"TensorFlow op determinism": self.is_deterministic()}
         if "threads" not in self.context.controls:  # in runs that vary them, they are no difference to warn of
             facts["TensorFlow intra-op threads"] = config.threading.get_intra_op_parallelism_threads()

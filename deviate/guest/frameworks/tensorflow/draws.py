@@ -119,8 +119,6 @@ class Pipelines:
         self.ops = sys.modules.get(PYTHON + "framework.ops")
 
     def patch(self, dataset: Any) -> None:
-        if not hasattr(dataset, "random") or not hasattr(self.stateless, "stateless_shuffle"):
-            return  # TensorFlow up to 2.8
         operations = sys.modules[PYTHON + "ops.gen_random_ops"]
         for name, version in self._versions().items():
             setattr(operations, name, self._stateless_call(getattr(operations, name), version))

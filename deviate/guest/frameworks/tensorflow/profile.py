@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 
 from ...adapter_context import AdapterContext
 from ...annotations import Any, Callable, Iterable
@@ -71,8 +70,7 @@ def _read(folder: str) -> dict[str, Any]:
 
 # `*.xplane.pb`, read by the module that TensorFlow brings along: the self time of each operation.
 
-SPACES = ("tensorflow.tsl.profiler.protobuf.xplane_pb2", "tensorflow.core.profiler.protobuf.xplane_pb2")
-"""Where the module is: from TensorFlow 2.12 on, and before."""
+SPACE = "tensorflow.tsl.profiler.protobuf.xplane_pb2"
 PICOSECONDS = 1e12
 OPERATION = re.compile(r"[^:\s]+:(\w+)")
 """An operation of a graph, `path/of/its/name:Kind`; what the runtime itself does is named otherwise."""
@@ -82,8 +80,7 @@ MEMORY = ("Memcpy", "memcpy", "Memset", "memset")
 
 def space_of(data: bytes) -> Any:
     """The planes of a trace. Raises `google.protobuf.message.DecodeError` where it is none."""
-    name = next(name for name in SPACES if find_spec(name.rpartition(".")[0]) and find_spec(name))
-    return import_module(name).XSpace.FromString(data)
+    return import_module(SPACE).XSpace.FromString(data)
 
 
 def read_device(space: Any) -> dict[str, list[float]]:

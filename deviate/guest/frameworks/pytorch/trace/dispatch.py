@@ -70,16 +70,12 @@ SHAPES = "torch._subclasses"
 """Where the tensors are from that have no numbers."""
 COMPILED = "torch.compile replaces operations by code of its own, which cannot be looked into without changing it"
 ON_XLA = "operations on XLA devices become parts of graphs, which are compiled and computed as a whole"
-TOO_OLD = "this version of PyTorch has no stack of dispatch modes"
 
 
 def install_operations(torch: Any, context: AdapterContext, tensors: Tensors, layers: Layers) -> Operations | None:
     """Trace operations in steps at that level; returns None if no step needs it."""
     trace = context.trace
     if trace.requested_level != OPERATIONS:
-        return None
-    if not hasattr(torch._C, "_push_on_torch_dispatch_stack"):
-        trace.ends(FRAMEWORK, MODULES, TOO_OLD)
         return None
     operations = Operations(torch, context, tensors, layers)
     operations.patch()

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     """Number of the place, path of the module, and number of the place that called the backward pass, -2 outside."""
 
 PROJECT, ENGINE, ELSEWHERE = 1, 2, 0
-NEWER = (("torch/autograd/graph.py", "_engine_run_backward"),)
-OLDER = (("torch/autograd/__init__.py", "backward"), ("torch/autograd/__init__.py", "grad"))
-"""Frames from which the backward pass is run, in newer versions of PyTorch and in older ones."""
+BACKWARD = ("torch/autograd/graph.py", "_engine_run_backward")
+"""The frame from which the backward pass is run."""
 HANDLERS = frozenset(["__torch_dispatch__", "__torch_function__"])
 """Functions that carry out what others have asked for, be they in the project too."""
 FORWARD = -2
@@ -41,8 +40,6 @@ class TracedLines:
         self.number = getattr(getattr(core, "_autograd", None), "_get_sequence_nr", lambda: 0)
         self.task = getattr(core, "_current_graph_task_id", lambda: -1)
         self.node = getattr(core, "_current_autograd_node", lambda: None)
-        graph = getattr(torch.autograd, "graph", None)
-        self.engines = NEWER if hasattr(graph, "_engine_run_backward") else OLDER
         self.codes: dict[int, tuple[CodeType, int]] = {}
         self.places: dict[tuple[int, int], int] = {}
         self.makers: dict[int, tuple[int, str]] = {}
@@ -103,7 +100,8 @@ class TracedLines:
         if self.trace.project.place(code) is not None:
             return ELSEWHERE if code.co_name in HANDLERS else PROJECT
         name = code.co_filename.replace("\\", "/")
-        is_engine = any(code.co_name == function and name.endswith(file) for file, function in self.engines)
+        file, function = BACKWARD
+        is_engine = code.co_name == function and name.endswith(file)
         return ENGINE if is_engine else ELSEWHERE
 
     def _origin(self, called: int) -> tuple[int, str]:

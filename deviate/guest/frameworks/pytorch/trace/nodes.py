@@ -94,9 +94,7 @@ class Apart:
     def patch(self) -> None:
         """Register hooks in every backward pass that begins while operations are traced."""
         autograd = self.torch.autograd
-        original = getattr(autograd, "_engine_run_backward", None)
-        if original is None:  # before PyTorch 2.2
-            return
+        original = autograd._engine_run_backward
 
         def _engine_run_backward(*args: Any, **kwargs: Any) -> Any:
             handles = self._hook(args[0]) if args and self.is_on() else []

@@ -140,7 +140,7 @@ def tensors_in(value: Any) -> Iterator[Any]:
     if isinstance(value, (list, tuple)):
         for item in value:
             yield from tensors_in(item)
-    elif hasattr(value, "untyped_storage") or hasattr(value, "data_ptr"):
+    elif hasattr(value, "untyped_storage"):
         yield value
 
 

@@ -18,7 +18,6 @@ from ....adapter_context import AdapterContext
 from ....annotations import Any, Callable, Iterable, Iterator
 from ....observers.steps import ObservedSteps
 from ....observers.trace import LOSS, MODULES, STEPS
-from ....seeds import wraps_like
 from ..generators import ACCELERATORS, backward_check
 from ..proof import TorchProof
 from ..regions import Forwards
@@ -60,7 +59,7 @@ class Tracer:
         self.streams = context.streams
         self.forwards = forwards
         self.optimizers = proof.trained.optimizers
-        self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", bool)
+        self.is_compiling = torch.compiler.is_compiling
         self.is_in_backward = backward_check(torch)
         self.unseen = torch._C.DisableTorchFunction
         self.names = ModuleNames()
@@ -94,11 +93,8 @@ class Tracer:
         self.replaced = Replaced()
         self.replaced.add(autograd, "backward", lambda original: self._around(original, self._after_backward))
         self.replaced.add(autograd, "grad", lambda original: self._around(original, self._after_grad))
-        if hasattr(optim, "register_optimizer_step_post_hook"):
-            self.handles.append(optim.register_optimizer_step_pre_hook(self._before_step))
-            self.handles.append(optim.register_optimizer_step_post_hook(self._after_step))
-        else:
-            self.replaced.add(self.torch.optim.Optimizer, "_hook_for_profile", self._see_steps)
+        self.handles.append(optim.register_optimizer_step_pre_hook(self._before_step))
+        self.handles.append(optim.register_optimizer_step_post_hook(self._after_step))
         self.replaced.put_in()
 
     def _look_away(self) -> None:
@@ -107,27 +103,6 @@ class Tracer:
         for handle in self.handles:
             handle.remove()
         self.handles = []
-
-    def _see_steps(self, make: Any) -> Any:
-        """Wrap the step of every optimizer with this function, in PyTorch 1, which has no such hooks."""
-
-        def hook_for_profile(optimizer_instance: Any) -> None:
-            make(optimizer_instance)
-            cls = type(optimizer_instance)
-            step = cls.step
-            if getattr(step, "__deviate__", False):
-                return
-
-            def patched_step(*args: Any, **kwargs: Any) -> Any:
-                self._before_step(args[0], args, kwargs)
-                result = step(*args, **kwargs)
-                self._after_step(args[0], args, kwargs)
-                return result
-
-            patched_step.hooked = True  # type: ignore[attr-defined]
-            cls.step = wraps_like(patched_step, step)
-
-        return hook_for_profile
 
     def is_traced(self) -> bool:
         """Whether the current call is computation of the program in the thread that trains."""
