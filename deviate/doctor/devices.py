@@ -12,7 +12,7 @@ STREAMS = " ".join(get_args(Stream))
 CPU_ALONE = "the search for the fastest kernel runs on GPUs only"
 UNTESTED = "not tested on this device type"
 CHECK = "check that the runs of control are equal on the device before you trust other variants"
-DRAW_ON_HOST = "draw on the CPU and move the tensors; runs report each line that draws on the device"
+DRAW_ON_HOST = "draw on the CPU and move the tensors; runs report a model on the device"
 
 
 def _untested(factors: str, why: str, advice: str = CHECK) -> Claims:
