@@ -16,7 +16,7 @@ PACKAGES = {
     "numpy": ("numpy",),
     "torch": ("pytorch",),
     "torch_xla": ("xla", "xla.processes"),
-    "tensorflow": ("tensorflow", "keras"),
+    "tensorflow": ("tensorflow",),
     "keras": ("keras", "downloads"),
     "huggingface_hub": ("downloads",),
     "tf_keras": ("keras",),
