@@ -7,8 +7,8 @@ from pathlib import Path
 from pages import ROOT, Reader, alone, without_clock
 
 PAGE = ROOT / "docs/explanation/follow-one-run.md"
-CLOCK = re.compile(r"(?<=[\],] )\d+\.\d+(?=[,\]])")
-"""The reading of the clock in an event; values that were recorded end in `, null]`."""
+CLOCK = re.compile(r"(?<=,)\d+\.\d+(?=[,\]])")
+"""The reading of the clock in an event; it is the first one in the line of a value."""
 
 
 def without_times(page: str) -> str:

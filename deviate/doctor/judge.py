@@ -125,7 +125,7 @@ LIMITS: dict[str, tuple[Concern, ...]] = {
         Concern(
             "draws on devices of plug-ins (hpu, mtia, npu and others)",
             "deviate does not route the generators of such devices",
-            "draw on the CPU and move the tensors; runs report each line that draws on the device",
+            "draw on the CPU and move the tensors; runs report a model on the device",
         ),
     ),
     "gymnasium": (
