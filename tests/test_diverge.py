@@ -237,9 +237,7 @@ def test_runs_on_record_are_compared_as_far_as_they_reach(
 def test_the_list_tells_pairs_of_a_ladder_from_experiments(equal: Told, folder: Path, deviate_in: Any) -> None:
     assert equal.code == 0
     here = deviate_in(folder)
-    listed = here("list").out
-    assert "pair of deviate" in listed
-    assert "diverge: metrics" in listed
+    assert "pair of deviate diverge: metrics" in here("list", columns=None).out
     assert "a trace of losses, all updates" in " ".join(here("show", "same").out.split())
     refused = here("run", "train.py", "--name", "same", "--variants", "control", "--runs", "3")
     assert refused.code == 1

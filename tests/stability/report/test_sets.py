@@ -157,7 +157,7 @@ def test_many_sets_are_folded_and_the_last_of_them_left_to_the_data() -> None:
     view = stability_section(with_stability(sides, StabilityFindings(sets=sets)), LABELS)
     assert len(view.parts) == 12
     assert [bool(it.figures) for it in view.parts[:4]] == [True, True, False, False]
-    assert all(isinstance(part.folds[0].blocks[0], ReportFigure) for part in view.parts[2:])
+    assert all(isinstance(part.of(Fold)[0].blocks[0], ReportFigure) for part in view.parts[2:])
     assert "3 further evaluation sets not shown; JSON and CSV have all." in view.footnotes
 
 
