@@ -361,12 +361,12 @@ def end(code: int) -> None:
     if "threading" in sys.modules:
         sys.modules["threading"]._shutdown()
     atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
         if stream is not None and not stream.closed:
             stream.flush()
     sys.modules["__main__"].__dict__.clear()  # what it has made is told that it goes
     gc.collect()
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
         if stream is not None and not stream.closed:
             stream.flush()
     ctypes.CDLL(None).fflush(None)

@@ -211,10 +211,11 @@ MOST_HELD = 10_000
 
 def _is_held(target: Any, frame: FrameType | None) -> bool:
     """Whether this frame, one that called it or the main module has an object, be it in a container or an attribute."""
-    waiting: list[Any] = [vars(sys.modules["__main__"])]
+    waiting: list[Any] = []
     while frame is not None:
         waiting.append(dict(frame.f_locals))
         frame = frame.f_back
+    waiting.append(vars(sys.modules["__main__"]))  # which has it most often, and is looked at first
     seen: set[int] = set()
     while waiting and len(seen) < MOST_HELD:
         candidate = waiting.pop()
